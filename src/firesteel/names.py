@@ -1,0 +1,58 @@
+"""What to call a user's function in a message: its name, or a lambda's own source text."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from functools import partial
+from types import CodeType
+from typing import Any
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """The function's name; for a lambda, the text of its body.
+
+    >>> name_of(lambda x: x > 0)
+    'x > 0'
+    >>> name_of(len)
+    'len'
+    """
+    if isinstance(function, partial):
+        return name_of(function.func)
+    name = getattr(function, "__name__", None)
+    if name == "<lambda>":
+        return _body_text(function.__code__) or "<lambda>"
+    return name if isinstance(name, str) else type(function).__name__
+
+
+def place_of(function: Callable[..., Any]) -> str | None:
+    """Where a function was written, as `file:line`; None where that cannot be known."""
+    code = getattr(function, "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}" if isinstance(code, CodeType) else None
+
+
+def _body_text(code: CodeType) -> str | None:
+    """A lambda's body as it stands in its file, on one line.
+
+    Python keeps the place of every instruction, and a lambda holds nothing but its body, so the body reaches
+    from the first of these places to the last.
+    """
+    # An instruction of no source (RESUME, closure set-up) stands on a line with no width.
+    places = [
+        (line, start, end_line, end)
+        for line, end_line, start, end in code.co_positions()
+        if line is not None and end_line is not None and start is not None and end is not None
+        if (line, start) != (end_line, end)
+    ]
+    if not places:
+        return None
+    (first_line, first), (last_line, last) = min(p[:2] for p in places), max(p[2:] for p in places)
+    lines = [linecache.getline(code.co_filename, number) for number in range(first_line, last_line + 1)]
+    if not all(lines):
+        return None
+    # Positions count bytes of UTF-8, not characters.
+    raw = [line.encode() for line in lines]
+    raw[-1] = raw[-1][:last]
+    raw[0] = raw[0][first:]
+    text = " ".join(part.decode(errors="replace").strip() for part in raw)
+    return text if len(text) <= 100 else text[:97] + "..."

@@ -1,0 +1,16 @@
+"""Hypothesis strategies for records, batches and streams. Import it as `from firesteel import strategies as ss`."""
+
+from firesteel.strategies.combinators import Batches as Batches
+from firesteel.strategies.combinators import Streams as Streams
+from firesteel.strategies.combinators import always as always
+from firesteel.strategies.combinators import concat as concat
+from firesteel.strategies.combinators import empty as empty
+from firesteel.strategies.combinators import eventually as eventually
+from firesteel.strategies.combinators import next_ as next_
+from firesteel.strategies.combinators import overlay as overlay
+from firesteel.strategies.combinators import release as release
+from firesteel.strategies.combinators import repeat as repeat
+from firesteel.strategies.combinators import then as then
+from firesteel.strategies.combinators import until as until
+from firesteel.strategies.records import batches as batches
+from firesteel.strategies.records import records as records

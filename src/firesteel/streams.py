@@ -1,0 +1,566 @@
+"""Streams as plain values: `Batch`, `Stream`, `Instant`, `Trace`, of records (`firesteel.records`).
+
+These are what strategies generate, what runs on Spark record, and what formulas are judged on. They hold no Spark
+objects: schemas are parsed, and PySpark's types imported, only when a schema is given.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from firesteel.checks import Check
+from firesteel.errors import InvalidArgument, described
+from firesteel.names import name_of
+from firesteel.records import Record, columns_of, freeze, same, shown
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+__all__ = ["Batch", "Check", "Instant", "Record", "Stream", "Trace"]
+
+
+class Batch(Sequence[Any]):
+    """The records of one instant. `==` compares as a multiset (NaN equals NaN); `.records` has Spark's order.
+
+    With a schema, tuples and dicts become records of it, and a record that does not fit is refused.
+
+    >>> batch = Batch([(15, False), (1, True)], schema="user BIGINT NOT NULL, honest BOOLEAN")
+    >>> batch.values("user")
+    [15, 1]
+    >>> batch == [(1, True), (15, False)]
+    True
+    >>> Batch([("x",)], schema="user BIGINT")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    firesteel.errors.InvalidArgument: records[0]=('x',) (tuple) does not fit the schema: user: ...
+    """
+
+    __slots__ = ("records", "schema")
+
+    def __init__(self, records: Iterable[Any] = (), *, schema: StructType | str | None = None) -> None:
+        parsed = _parsed(schema)
+        items = tuple(records)
+        object.__setattr__(self, "schema", parsed)
+        if parsed is not None:
+            fit = fitter(parsed)
+            items = tuple(fit(record, f"records[{index}]") for index, record in enumerate(items))
+        object.__setattr__(self, "records", items)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a batch cannot be changed: make a new one instead of setting {name!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (make_batch, (self.records, self.schema))
+
+    if TYPE_CHECKING:
+        records: tuple[Any, ...]
+        schema: StructType | None
+
+    def __getitem__(self, index: Any) -> Any:
+        return make_batch(self.records[index], self.schema) if isinstance(index, slice) else self.records[index]
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.records)
+
+    def __contains__(self, record: object) -> bool:
+        return any(same(mine, record) for mine in self.records)
+
+    def __add__(self, other: Batch) -> Batch:
+        if not isinstance(other, Batch):
+            return NotImplemented
+        return make_batch(self.records + other.records, common_schema((self.schema, other.schema)))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (Batch, list, tuple)):
+            return _same_multiset(self.records, tuple(other))
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(frozenset(Counter(map(freeze, self.records)).items()))
+
+    def __repr__(self) -> str:
+        if self.schema is None:
+            return f"Batch({shown(list(self.records))})"
+        return f"Batch({_rows(self)}, schema={_schema_text(self.schema)})"
+
+    def values(self, column: str, *more: str) -> list[Any]:
+        """The values of one column, or tuples of several.
+
+        >>> Batch([Record(a=1, b=2), Record(a=3, b=4)]).values("a", "b")
+        [(1, 2), (3, 4)]
+        """
+        if more:
+            return [tuple(record[name] for name in (column, *more)) for record in self.records]
+        return [record[column] for record in self.records]
+
+    def where(self, predicate: Callable[[Any], bool]) -> Batch:
+        """The records that satisfy the predicate, as a batch.
+
+        >>> Batch([1, 2, 3]).where(lambda n: n > 1)
+        Batch([2, 3])
+        """
+        return make_batch(tuple(record for record in self.records if predicate(record)), self.schema)
+
+    def every(self, predicate: Callable[[Any], bool]) -> Check:
+        """Does every record satisfy the predicate? The offending records are those that do not."""
+        offending = tuple(record for record in self.records if not predicate(record))
+        if not offending:
+            return Check(True)
+        return Check(False, f"{_count(offending, self)} not satisfy {name_of(predicate)}", offending)
+
+    def some(self, predicate: Callable[[Any], bool]) -> Check:
+        """Does at least one record satisfy the predicate? Then those records are remembered, else all.
+
+        >>> Batch([1, 2]).some(lambda n: n > 2).reason
+        'none of 2 records satisfies n > 2'
+        """
+        found = tuple(record for record in self.records if predicate(record))
+        if found:
+            return Check(True, "", found)
+        return Check(False, f"none of {len(self)} records satisfies {name_of(predicate)}", self.records)
+
+    def none(self, predicate: Callable[[Any], bool]) -> Check:
+        """Does no record satisfy the predicate? The offending records are those that do."""
+        offending = tuple(record for record in self.records if predicate(record))
+        if not offending:
+            return Check(True)
+        verb = "satisfies" if len(offending) == 1 else "satisfy"
+        return Check(False, f"{len(offending)} of {len(self)} records {verb} {name_of(predicate)}", offending)
+
+    def unique(self, *columns: str) -> Check:
+        """Are the records (or their values in `columns`) all different? The offending records are the repeated ones.
+
+        >>> Batch([Record(id=1, n=0), Record(id=1, n=1)]).unique("id")
+        Check(holds=False, reason='id=1 comes 2 times', records=(Record(id=1, n=0), Record(id=1, n=1)))
+        """
+        groups: dict[Hashable, list[Any]] = {}
+        for record in self.records:
+            groups.setdefault(freeze(_key(record, columns)), []).append(record)
+        repeated = [group for group in groups.values() if len(group) > 1]
+        if not repeated:
+            return Check(True)
+        times = f"comes {len(repeated[0])} times"
+        more = f", and {len(repeated) - 1} more repeat" if len(repeated) > 1 else ""
+        return Check(False, f"{_keyed(repeated[0][0], columns)} {times}{more}", tuple(r for g in repeated for r in g))
+
+    def sorted_by(self, *columns: str) -> Check:
+        """Are the records in ascending order of `columns` (nulls first, NaN last, as Spark sorts)?
+
+        >>> Batch([Record(n=2), Record(n=1)]).sorted_by("n").records
+        (Record(n=2), Record(n=1))
+        """
+        keys = [_sort_key(_key(record, columns)) for record in self.records]
+        for index in range(1, len(keys)):
+            if keys[index] < keys[index - 1]:
+                pair = self.records[index - 1 : index + 1]
+                return Check(False, f"record {index} comes before record {index - 1} by {', '.join(columns)}", pair)
+        return Check(True)
+
+    def same_as(self, other: Iterable[Any]) -> Check:
+        """The same records as `other`, each as often, in any order?
+
+        >>> Batch([1, 1, 2]).same_as([1, 2, 3])
+        Check(holds=False, reason='1 missing: 3; 1 too many: 1', records=(3, 1))
+        """
+        theirs = tuple(other)
+        if _same_multiset(self.records, theirs):
+            return Check(True)
+        return _difference(missing=_minus(theirs, self.records), extra=_minus(self.records, theirs))
+
+    def same_set_as(self, other: Iterable[Any]) -> Check:
+        """The same records as `other`, however often each comes?"""
+        mine, theirs = _distinct(self.records), _distinct(other)
+        return _difference(missing=_minus(theirs, mine), extra=_minus(mine, theirs))
+
+    def contains(self, other: Iterable[Any]) -> Check:
+        """Every record of `other`, at least as often?"""
+        return _difference(missing=_minus(tuple(other), self.records), extra=())
+
+
+class Stream(Sequence[Batch]):
+    """A finite sequence of batches: a prefix of an unbounded stream.
+
+    >>> stream = Stream("user BIGINT NOT NULL", [[(1,), (2,)], []])
+    >>> len(stream), stream[0] == [(2,), (1,)], len(stream[1])
+    (2, True, 0)
+    >>> stream
+    Stream('user BIGINT NOT NULL', [[(1,), (2,)], []])
+    """
+
+    __slots__ = ("batches", "schema")
+
+    def __init__(self, schema: StructType | str | None, batches: Iterable[Iterable[Any]]) -> None:
+        parsed = _parsed(schema)
+        fit = None if parsed is None else fitter(parsed)
+        made = tuple(_as_batch(batch, index, parsed, fit) for index, batch in enumerate(batches))
+        object.__setattr__(self, "schema", parsed if parsed is not None else common_schema(b.schema for b in made))
+        object.__setattr__(self, "batches", made)
+
+    if TYPE_CHECKING:
+        batches: tuple[Batch, ...]
+        schema: StructType | None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a stream cannot be changed: make a new one instead of setting {name!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (make_stream, (self.batches, self.schema))
+
+    def __getitem__(self, index: Any) -> Any:
+        return make_stream(self.batches[index], self.schema) if isinstance(index, slice) else self.batches[index]
+
+    def __len__(self) -> int:
+        return len(self.batches)
+
+    def __add__(self, other: Stream) -> Stream:
+        if not isinstance(other, Stream):
+            return NotImplemented
+        return make_stream(self.batches + other.batches, common_schema((self.schema, other.schema)))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (Stream, list, tuple)):
+            return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.batches)
+
+    def __repr__(self) -> str:
+        text = "None" if self.schema is None else _schema_text(self.schema)
+        return f"Stream({text}, [{', '.join(map(_rows, self.batches))}])"
+
+
+def _no_batches() -> Mapping[str, Batch]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Instant:
+    """What is seen at one moment: the batch of every input and output, with index, time and watermark.
+
+    >>> now = Instant(0, {"input": Batch([1, 2])}, {"output": Batch([3])})
+    >>> now.input, now["output"]
+    (Batch([1, 2]), Batch([3]))
+    """
+
+    index: int
+    """0, 1, 2, ...: the input batch, or the window."""
+    inputs: Mapping[str, Batch] = field(default_factory=_no_batches)
+    outputs: Mapping[str, Batch] = field(default_factory=_no_batches)
+    time: datetime | None = None
+    """Start of the window with `over=`, else the batch's time; aware, UTC."""
+    watermark: datetime | None = None
+    """In force while this batch ran (Spark drops what is older); aware, UTC."""
+    dropped: int = 0
+    """Records that Spark dropped as late."""
+    previous: Instant | None = field(default=None, repr=False, compare=False)
+    """The instant before this one in its trace; `so_far` looks back through it."""
+
+    def __getitem__(self, name: str) -> Batch:
+        for batches in (self.inputs, self.outputs):
+            if name in batches:
+                return batches[name]
+        raise KeyError(f"no stream {name!r}; this instant has {_listed([*self.inputs, *self.outputs])}")
+
+    @property
+    def input(self) -> Batch:
+        """The input's batch, where there is one input."""
+        return _only(self.inputs, "input")
+
+    @property
+    def output(self) -> Batch:
+        """The output's batch, where there is one output."""
+        return _only(self.outputs, "output")
+
+    @cached_property
+    def so_far(self) -> Instant:
+        """The same names, with batches 0 to this one together.
+
+        >>> trace = Trace([Instant(0, {"input": Batch([1])}), Instant(1, {"input": Batch([2])})])
+        >>> trace[1].so_far.input
+        Batch([1, 2])
+        """
+        past: list[Instant] = [self]
+        while past[-1].previous is not None:
+            past.append(past[-1].previous)
+        past.reverse()
+        return replace(
+            self,
+            inputs={name: together(instant.inputs[name] for instant in past) for name in self.inputs},
+            outputs={name: together(instant.outputs[name] for instant in past) for name in self.outputs},
+            dropped=sum(instant.dropped for instant in past),
+            previous=None,
+        )
+
+
+class Trace(Sequence[Instant]):
+    """The instants of one run.
+
+    >>> trace = Trace([Instant(0, {}, {"output": Batch([1])}), Instant(1, {}, {"output": Batch([2])})])
+    >>> len(trace), trace.output
+    (2, Batch([1, 2]))
+    """
+
+    __slots__ = ("instants",)
+
+    def __init__(self, instants: Iterable[Instant]) -> None:
+        linked: list[Instant] = []
+        for instant in instants:
+            previous = linked[-1] if linked else None
+            linked.append(instant if instant.previous is previous else replace(instant, previous=previous))
+        object.__setattr__(self, "instants", tuple(linked))
+
+    if TYPE_CHECKING:
+        instants: tuple[Instant, ...]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a trace cannot be changed: make a new one instead of setting {name!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Trace, (self.instants,))
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.instants[index]
+
+    def __len__(self) -> int:
+        return len(self.instants)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (Trace, list, tuple)):
+            return list(self) == list(other)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(instant.index for instant in self.instants))
+
+    def __repr__(self) -> str:
+        return f"Trace([{', '.join(map(repr, self.instants))}])"
+
+    @property
+    def output(self) -> Batch:
+        """Everything that came out, in order."""
+        return together(instant.output for instant in self.instants)
+
+
+# --- making batches and streams from parts that are known to be right --------------------------
+
+
+def make_batch(records: Iterable[Any], schema: StructType | None) -> Batch:
+    """A batch of records that are known to fit the schema: for code that makes many."""
+    batch = Batch.__new__(Batch)
+    object.__setattr__(batch, "records", tuple(records))
+    object.__setattr__(batch, "schema", schema)
+    return batch
+
+
+def make_stream(batches: Iterable[Batch], schema: StructType | None) -> Stream:
+    """A stream of batches that are known to fit the schema."""
+    stream = Stream.__new__(Stream)
+    object.__setattr__(stream, "batches", tuple(batches))
+    object.__setattr__(stream, "schema", schema)
+    return stream
+
+
+def together(batches: Iterable[Batch]) -> Batch:
+    """All records of some batches, in order, as one batch.
+
+    >>> together([Batch([1]), Batch(), Batch([2])])
+    Batch([1, 2])
+    """
+    parts = list(batches)
+    if len(parts) == 1:
+        return parts[0]
+    return make_batch((r for part in parts for r in part.records), common_schema(part.schema for part in parts))
+
+
+def common_schema(schemas: Iterable[StructType | None]) -> StructType | None:
+    """The one schema among some that may be missing; two different ones are refused."""
+    found: StructType | None = None
+    for schema in schemas:
+        if schema is None or schema is found:
+            continue
+        if found is not None and schema != found:
+            raise InvalidArgument(
+                "records of two schemas cannot stand in one stream: "
+                f"{_schema_text(found)} and {_schema_text(schema)}. Give both parts the same schema, "
+                "or make two streams: a dict of streams, one input each"
+            )
+        found = schema
+    return found
+
+
+def _as_batch(batch: Any, index: int, schema: StructType | None, fit: Fitter | None) -> Batch:
+    if isinstance(batch, Batch) and (schema is None or batch.schema == schema):
+        return batch
+    if isinstance(batch, (str, bytes, Record, Mapping)) or not isinstance(batch, Iterable):
+        raise InvalidArgument(f"{described(f'batches[{index}]', batch)} is not a batch: {_STREAM_SHAPE}")
+    records = tuple(batch)
+    if schema is None or fit is None:
+        return make_batch(records, None)
+    if records and not any(isinstance(record, (Record, Mapping, Sequence)) for record in records):
+        raise InvalidArgument(
+            f"{described(f'batches[{index}]', batch)} looks like one record, where a batch is meant: {_STREAM_SHAPE}"
+        )
+    return make_batch((fit(r, f"batches[{index}][{place}]") for place, r in enumerate(records)), schema)
+
+
+_STREAM_SHAPE = (
+    "a stream is a list of batches, and a batch a list of records; write Stream(schema, [[record, record], [record]])"
+)
+
+
+# --- records of a schema -------------------------------------------------------------------------
+
+Fitter: TypeAlias = Callable[[Any, str], Record]
+
+
+def fitter(schema: StructType) -> Fitter:
+    """A function that makes a record of the schema from a tuple, a dict, a Row or a record, or says why it cannot.
+
+    >>> from firesteel import schemas
+    >>> fitter(schemas.parse("at TIMESTAMP, n INT"))((datetime(2030, 1, 1), 5), "record")
+    Record(at=datetime.datetime(2030, 1, 1, 0, 0, tzinfo=datetime.timezone.utc), n=5)
+    """
+    from firesteel.schemas import checker
+    from firesteel.schemas.conform import conformer
+
+    names = tuple(schema.fieldNames())
+    misfit = checker(schema)
+    conform = conformer(schema)
+
+    def fit(record: Any, argument: str) -> Record:
+        values = _values_in_order(record, names)
+        why = misfit(values) if values is not None else f"it has to have {_columns(names)}"
+        if values is None or why is not None:
+            raise InvalidArgument(f"{described(argument, record)} does not fit the schema: {why}")
+        return conform(values)
+
+    return fit
+
+
+def _values_in_order(record: Any, names: tuple[str, ...]) -> Sequence[Any] | None:
+    """The record's values in the schema's order; None where its columns are others."""
+    own = columns_of(record)
+    if own is None and isinstance(record, Mapping):
+        own = tuple(record)
+    if own is None:
+        return record if isinstance(record, (tuple, list)) and len(record) == len(names) else None
+    if own == names:
+        return tuple(record.values()) if isinstance(record, Mapping) else tuple(record)
+    return [record[name] for name in names] if len(own) == len(names) and set(own) == set(names) else None
+
+
+def _columns(names: Sequence[str]) -> str:
+    return f"{len(names)} column{'' if len(names) == 1 else 's'}, {', '.join(names)}" if names else "no columns"
+
+
+def _parsed(schema: StructType | str | None) -> StructType | None:
+    if schema is None:
+        return None
+    from firesteel import schemas
+
+    return schemas.parse(schema)
+
+
+# --- how batches compare and read --------------------------------------------------------------
+
+
+def _same_multiset(left: Sequence[Any], right: Sequence[Any]) -> bool:
+    return len(left) == len(right) and not _minus(left, right)
+
+
+def _minus(left: Iterable[Any], right: Iterable[Any]) -> tuple[Any, ...]:
+    """The records of `left` that are left over when each record of `right` has taken one of its equals away."""
+    waiting: dict[Hashable, list[Any]] = {}
+    for record in right:
+        waiting.setdefault(freeze(record), []).append(record)
+    over = []
+    for record in left:
+        equals = waiting.get(freeze(record), [])
+        taken = next((index for index, equal in enumerate(equals) if same(equal, record)), None)
+        if taken is None:
+            over.append(record)
+        else:
+            del equals[taken]
+    return tuple(over)
+
+
+def _distinct(records: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple({(freeze(record), columns_of(record)): record for record in records}.values())
+
+
+def _difference(*, missing: Sequence[Any], extra: Sequence[Any]) -> Check:
+    if not missing and not extra:
+        return Check(True)
+    parts = [
+        f"{len(records)} {word}: {_some_shown(records)}"
+        for word, records in (("missing", missing), ("too many", extra))
+        if records
+    ]
+    return Check(False, "; ".join(parts), (*missing, *extra))
+
+
+def _some_shown(records: Sequence[Any], most: int = 3) -> str:
+    text = ", ".join(shown(record) for record in records[:most])
+    return text if len(records) <= most else f"{text}, ..."
+
+
+def _key(record: Any, columns: Sequence[str]) -> Any:
+    return tuple(record[column] for column in columns) if columns else record
+
+
+def _keyed(record: Any, columns: Sequence[str]) -> str:
+    if not columns:
+        return shown(record)
+    return ", ".join(f"{column}={shown(record[column])}" for column in columns)
+
+
+def _sort_key(value: Any) -> Any:
+    """Spark's ascending order: nulls first, NaN after every number."""
+    match value:
+        case None:
+            return (0,)
+        case float() if value != value:
+            return (2,)
+        case tuple() | list() | Record():
+            return (1, tuple(map(_sort_key, value)))
+        case _:
+            return (1, value)
+
+
+def _count(offending: Sequence[Any], batch: Batch) -> str:
+    return f"{len(offending)} of {len(batch)} records {'does' if len(offending) == 1 else 'do'}"
+
+
+def _rows(batch: Batch) -> str:
+    """A batch's records as the shortest text that evaluates: tuples where a schema gives the names."""
+    if batch.schema is None:
+        return shown(list(batch.records))
+    return shown([tuple(record) if isinstance(record, Record) else record for record in batch.records])
+
+
+def _schema_text(schema: StructType) -> str:
+    from firesteel.schemas import to_ddl
+
+    return repr(to_ddl(schema))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names)) or "none"
+
+
+def _only(batches: Mapping[str, Batch], kind: str) -> Batch:
+    if len(batches) == 1:
+        return next(iter(batches.values()))
+    raise AttributeError(
+        f"this instant has {len(batches)} {kind}s ({_listed(list(batches))}): "
+        f"name the one you mean, now[{next(iter(batches), 'name')!r}]"
+    )

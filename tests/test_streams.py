@@ -1,0 +1,207 @@
+"""Batch, Stream, Instant, Trace: comparing, asking, reprs that evaluate, and what they refuse."""
+
+import datetime
+import itertools
+import pickle
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import firesteel as fs
+from firesteel import Batch, Check, Instant, InvalidArgument, Record, Stream, Trace
+
+NAN = float("nan")
+SCHEMA = "user BIGINT NOT NULL, honest BOOLEAN"
+NAMES = {name: getattr(fs, name) for name in ("Batch", "Check", "Instant", "Record", "Stream", "Trace")}
+NAMES["datetime"] = datetime
+
+
+def test_equality_is_that_of_multisets():
+    assert Batch([1, 2, 2]) == Batch([2, 1, 2]) == [2, 2, 1]
+    assert Batch([1, 2]) != Batch([1, 2, 2]) and Batch([1, 1, 2]) != Batch([1, 2, 2])
+    assert Batch([NAN]) == Batch([float("nan")])
+    assert hash(Batch([1, 2])) == hash(Batch([2, 1]))
+
+
+def test_records_keep_their_order():
+    assert Batch([3, 1, 2]).records == (3, 1, 2)
+    assert Batch([3, 1, 2])[1:] == Batch([1, 2]) and Batch([3, 1, 2])[0] == 3
+
+
+def test_records_of_other_columns_are_other_records():
+    assert Batch([Record(a=1)]) != Batch([Record(b=1)])
+    assert Batch([Record(a=1), (2,)]) == Batch([(1,), Record(a=2)])
+
+
+small = st.lists(st.integers(0, 3), max_size=6)
+
+
+@given(small, small)
+def test_comparisons_against_counting(left, right):
+    a, b = Counter(left), Counter(right)
+    assert (Batch(left) == Batch(right)) == (a == b)
+    assert bool(Batch(left).same_as(right)) == (a == b)
+    assert bool(Batch(left).same_set_as(right)) == (set(left) == set(right))
+    assert bool(Batch(left).contains(right)) == (b <= a)
+    if a != b:
+        assert Counter(Batch(left).same_as(right).records) == (a - b) + (b - a)
+    assert Counter(Batch(left).contains(right).records) == b - a
+    assert Counter((Batch(left) + Batch(right)).records) == a + b
+
+
+@given(small)
+def test_questions_against_plain_loops(items):
+    batch = Batch(items)
+    assert bool(batch.every(lambda n: n > 1)) == all(n > 1 for n in items)
+    assert bool(batch.some(lambda n: n > 1)) == any(n > 1 for n in items)
+    assert bool(batch.none(lambda n: n > 1)) == (not any(n > 1 for n in items))
+    assert bool(batch.unique()) == (len(set(items)) == len(items))
+    assert list(batch.every(lambda n: n > 1).records) == [n for n in items if n <= 1]
+    assert list(batch.none(lambda n: n > 1).records) == [n for n in items if n > 1]
+    assert list(batch.where(lambda n: n > 1)) == [n for n in items if n > 1]
+    records = Batch([Record(n=n) for n in items])
+    assert bool(records.sorted_by("n")) == (items == sorted(items))
+
+
+def test_sorting_puts_null_first_and_nan_last():
+    column = [None, float("-inf"), 0.0, float("inf"), NAN]
+    for left, right in itertools.product(range(5), repeat=2):
+        pair = Batch([Record(x=column[left]), Record(x=column[right])])
+        assert bool(pair.sorted_by("x")) == (left <= right)
+
+
+def test_reasons_read_well():
+    batch = Batch([Record(id=1, n=0), Record(id=1, n=1), Record(id=2, n=2)])
+    assert batch.every(lambda r: r.n > 0).reason == "1 of 3 records does not satisfy r.n > 0"
+    assert batch.every(lambda r: r.n > 1).reason == "2 of 3 records do not satisfy r.n > 1"
+    assert batch.none(lambda r: r.n > 1).reason == "1 of 3 records satisfies r.n > 1"
+    assert batch.some(lambda r: r.n > 5).reason == "none of 3 records satisfies r.n > 5"
+    assert batch.unique("id").reason == "id=1 comes 2 times"
+    assert batch.sorted_by("n").reason == ""
+    assert Batch([2, 1]).same_as([1, 3]).reason == "1 missing: 3; 1 too many: 2"
+
+
+def test_a_check_is_a_bool_in_every_boolean_context():
+    assert Check(True) and not Check(False)
+    assert (Check(False) or Check(True)) and not (Check(True) and Check(False))
+
+
+def test_a_schema_makes_records_of_tuples_dicts_rows_and_records():
+    from pyspark.sql import Row
+
+    given_ = [(1, True), {"honest": True, "user": 1}, Row(user=1, honest=True), Record(honest=True, user=1), [1, True]]
+    batch = Batch(given_, schema=SCHEMA)
+    assert set(batch.records) == {Record(user=1, honest=True)}
+    assert all(isinstance(record, Record) for record in batch)
+
+
+def test_timestamps_become_aware_and_utc():
+    tokyo = datetime.timezone(datetime.timedelta(hours=9))
+    batch = Batch([(datetime.datetime(2030, 1, 1),), (datetime.datetime(2030, 1, 1, 9, tzinfo=tokyo),)], schema="t TIMESTAMP")
+    assert batch.values("t") == [datetime.datetime(2030, 1, 1, tzinfo=datetime.timezone.utc)] * 2
+    assert all(moment.tzinfo is datetime.timezone.utc for moment in batch.values("t"))
+    nested = Batch([([(datetime.datetime(2030, 1, 1),)],)], schema="a ARRAY<STRUCT<t: TIMESTAMP>>")
+    assert nested[0].a[0].t.tzinfo is datetime.timezone.utc
+
+
+@pytest.mark.parametrize(
+    "record, why",
+    [
+        (("x", True), "user: expected BIGINT, got 'x' (str)"),
+        ((None, True), "user: null, but the column is NOT NULL"),
+        ((1,), "it has to have 2 columns, user, honest"),
+        ({"user": 1}, "it has to have 2 columns, user, honest"),
+        (Record(usr=1, honest=True), "it has to have 2 columns, user, honest"),
+        ((2**63, True), "out of range for BIGINT"),
+    ],
+)
+def test_a_record_that_does_not_fit_its_schema(record, why):
+    with pytest.raises(InvalidArgument) as error:
+        Batch([(1, None), record], schema=SCHEMA)
+    assert str(error.value).startswith("records[1]=")
+    assert f"({type(record).__name__}) does not fit the schema: " in str(error.value)
+    assert why in str(error.value)
+    with pytest.raises(InvalidArgument, match=r"batches\[2\]\[0\]="):
+        Stream(SCHEMA, [[], [], [record]])
+
+
+@pytest.mark.parametrize("batches", [[(1, True)], [(1, True), (2, False)], [Record(user=1, honest=True)], [5], ["ab"]])
+def test_a_batch_where_a_stream_is_meant(batches):
+    with pytest.raises(InvalidArgument, match=r"a stream is a list of batches, and a batch a list of records; write Stream"):
+        Stream(SCHEMA, batches)
+
+
+def test_two_schemas_in_one_stream():
+    one, other = Batch([(1,)], schema="a INT"), Batch([(1,)], schema="b INT")
+    with pytest.raises(InvalidArgument, match="two schemas cannot stand in one stream: 'a INT' and 'b INT'"):
+        one + other
+    with pytest.raises(InvalidArgument, match="two schemas"):
+        Stream(None, [one, other])
+
+
+def test_streams_are_sequences_of_batches():
+    stream = Stream(SCHEMA, [[(1, True)], [], [(2, None)]])
+    assert [len(batch) for batch in stream] == [1, 0, 1]
+    assert stream[1:] == Stream(SCHEMA, [[], [(2, None)]]) and len(stream + stream) == 6
+    assert stream == [[(1, True)], [], [(2, None)]]
+    assert stream.schema.fieldNames() == ["user", "honest"]
+    assert Stream(None, [["a"], []]).schema is None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Batch([1, "x", NAN]),
+        Batch([(1, None)], schema=SCHEMA),
+        Stream(SCHEMA, [[(1, True)], []]),
+        Stream("t TIMESTAMP, `odd name` STRUCT<a: INT NOT NULL>", [[(datetime.datetime(2030, 1, 1), (1,))]]),
+        Stream(None, [["a", "b"], []]),
+        Instant(0, {"input": Batch([1])}, {"output": Batch([2])}, time=datetime.datetime(2030, 1, 1)),
+        Trace([Instant(0, {"input": Batch([1])}), Instant(1, {"input": Batch()})]),
+        Check(False, "why", (1, 2)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_reprs_evaluate_and_values_pickle(value):
+    again = eval(repr(value), NAMES)
+    assert again == value and type(again) is type(value)
+    assert pickle.loads(pickle.dumps(value)) == value
+    if isinstance(value, (Batch, Stream)):
+        assert again.schema == value.schema
+
+
+def test_values_cannot_be_changed():
+    for value, name in [(Batch(), "records"), (Stream(None, []), "batches"), (Trace([]), "instants"), (Instant(0), "index")]:
+        with pytest.raises(AttributeError):
+            setattr(value, name, ())
+
+
+def test_an_instant_gives_its_batches_by_name():
+    now = Instant(3, {"ads": Batch([1]), "clicks": Batch([2])}, {"output": Batch([3])})
+    assert (now["ads"], now["clicks"], now.output) == (Batch([1]), Batch([2]), Batch([3]))
+    with pytest.raises(AttributeError, match=r"2 inputs \('ads', 'clicks'\): name the one you mean, now\['ads'\]"):
+        _ = now.input
+    with pytest.raises(KeyError, match="no stream 'add'; this instant has 'ads', 'clicks', 'output'"):
+        now["add"]
+
+
+def test_so_far_gathers_the_batches_up_to_here():
+    trace = Trace(Instant(k, {"input": Batch([k])}, {"output": Batch([10 * k])}, dropped=1) for k in range(3))
+    assert trace[0].so_far.input == [0]
+    assert trace[2].so_far.input.records == (0, 1, 2)
+    assert trace[2].so_far.output == [0, 10, 20]
+    assert (trace[2].so_far.index, trace[2].so_far.dropped) == (2, 3)
+    assert trace.output == [0, 10, 20]
+
+
+def test_importing_firesteel_imports_neither_spark_nor_hypothesis():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, firesteel as fs; assert fs.always(lambda x: x).evaluate([True]); fs.Batch([1]).every(bool); "
+        "print([m for m in ('pyspark', 'py4j', 'hypothesis', 'pandas', 'numpy') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
