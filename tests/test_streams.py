@@ -35,6 +35,14 @@ def test_records_of_other_columns_are_other_records():
     assert Batch([Record(a=1), (2,)]) == Batch([(1,), Record(a=2)])
 
 
+def test_records_compare_with_dicts_in_any_order_of_columns():
+    batch = Batch([(1, True), (2, None)], schema=SCHEMA)
+    assert batch == [{"honest": None, "user": 2}, {"honest": True, "user": 1}]
+    assert batch.contains([{"honest": True, "user": 1}])
+    assert not batch.contains([{"honest": True, "usr": 1}])
+    assert batch.same_set_as([{"honest": None, "user": 2}, {"honest": True, "user": 1}])
+
+
 small = st.lists(st.integers(0, 3), max_size=6)
 
 
@@ -99,11 +107,13 @@ def test_a_schema_makes_records_of_tuples_dicts_rows_and_records():
 
 def test_timestamps_become_aware_and_utc():
     tokyo = datetime.timezone(datetime.timedelta(hours=9))
-    batch = Batch([(datetime.datetime(2030, 1, 1),), (datetime.datetime(2030, 1, 1, 9, tzinfo=tokyo),)], schema="t TIMESTAMP")
-    assert batch.values("t") == [datetime.datetime(2030, 1, 1, tzinfo=datetime.timezone.utc)] * 2
-    assert all(moment.tzinfo is datetime.timezone.utc for moment in batch.values("t"))
+    batch = Batch(
+        [(datetime.datetime(2030, 1, 1),), (datetime.datetime(2030, 1, 1, 9, tzinfo=tokyo),)], schema="t TIMESTAMP"
+    )
+    assert batch.values("t") == [datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC)] * 2
+    assert all(moment.tzinfo is datetime.UTC for moment in batch.values("t"))
     nested = Batch([([(datetime.datetime(2030, 1, 1),)],)], schema="a ARRAY<STRUCT<t: TIMESTAMP>>")
-    assert nested[0].a[0].t.tzinfo is datetime.timezone.utc
+    assert nested[0].a[0].t.tzinfo is datetime.UTC
 
 
 @pytest.mark.parametrize(
@@ -129,7 +139,9 @@ def test_a_record_that_does_not_fit_its_schema(record, why):
 
 @pytest.mark.parametrize("batches", [[(1, True)], [(1, True), (2, False)], [Record(user=1, honest=True)], [5], ["ab"]])
 def test_a_batch_where_a_stream_is_meant(batches):
-    with pytest.raises(InvalidArgument, match=r"a stream is a list of batches, and a batch a list of records; write Stream"):
+    with pytest.raises(
+        InvalidArgument, match=r"a stream is a list of batches, and a batch a list of records; write Stream"
+    ):
         Stream(SCHEMA, batches)
 
 
@@ -173,7 +185,12 @@ def test_reprs_evaluate_and_values_pickle(value):
 
 
 def test_values_cannot_be_changed():
-    for value, name in [(Batch(), "records"), (Stream(None, []), "batches"), (Trace([]), "instants"), (Instant(0), "index")]:
+    for value, name in [
+        (Batch(), "records"),
+        (Stream(None, []), "batches"),
+        (Trace([]), "instants"),
+        (Instant(0), "index"),
+    ]:
         with pytest.raises(AttributeError):
             setattr(value, name, ())
 

@@ -15,7 +15,7 @@ class InvalidArgument(ValueError):
     >>> fs.always(fs.TRUE, during=0)
     Traceback (most recent call last):
         ...
-    firesteel.errors.InvalidArgument: during=0 (int) is not a bound: write a whole number from 1, or leave it out to mean the end of the stream
+    firesteel.errors.InvalidArgument: during=0 (int) is not a bound: write a whole number from 1, or ...
     """
 
 

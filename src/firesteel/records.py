@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Mapping
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 from decimal import Decimal
+from keyword import iskeyword
 from typing import Any
-
-UTC = timezone.utc
 
 # Types compared with plain ==: what most columns hold, so it is worth a short way.
 _PLAIN = frozenset({int, str, bool, type(None), bytes, date, datetime, Decimal})
@@ -76,7 +75,7 @@ class Record:
 
     def __repr__(self) -> str:
         columns = self.__dict__
-        if all(name.isidentifier() for name in columns):
+        if all(name.isidentifier() and not iskeyword(name) for name in columns):
             return f"Record({', '.join(f'{name}={shown(value)}' for name, value in columns.items())})"
         return f"Record({shown(columns)})"
 
@@ -140,6 +139,8 @@ def as_mapping(record: Any) -> Mapping[Any, Any]:
 def freeze(value: Any) -> Hashable:
     """A hashable stand-in: two values that are `same` freeze alike. A record freezes as the tuple of its values.
 
+    Only a record and a mapping, which has no order of columns, can be the same and freeze differently.
+
     >>> freeze(Record(a=1, b=[2, float("nan")])) == freeze((1, [2, float("nan")]))
     True
     """
@@ -185,7 +186,8 @@ def shown(value: Any) -> str:
 
 def _compares_by_identity(value: Any) -> bool:
     """A plain object with no equality of its own, as PySpark's VariantVal: it is compared by its attributes."""
-    return type(value).__eq__ is object.__eq__ and hasattr(value, "__dict__") and not callable(value)
+    equality: object = type(value).__eq__
+    return equality is object.__eq__ and hasattr(value, "__dict__") and not callable(value)
 
 
 class _NotANumber:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from firesteel.checks import Check
 from firesteel.errors import InvalidArgument, described
 from firesteel.names import name_of
-from firesteel.records import Record, columns_of, freeze, same, shown
+from firesteel.records import Record, columns_of, freeze, make_record, same, shown
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -477,13 +477,13 @@ def _same_multiset(left: Sequence[Any], right: Sequence[Any]) -> bool:
     return len(left) == len(right) and not _minus(left, right)
 
 
-def _minus(left: Iterable[Any], right: Iterable[Any]) -> tuple[Any, ...]:
+def _minus(left: Sequence[Any], right: Sequence[Any]) -> tuple[Any, ...]:
     """The records of `left` that are left over when each record of `right` has taken one of its equals away."""
     waiting: dict[Hashable, list[Any]] = {}
-    for record in right:
+    for record in _as_records(right, like=left):
         waiting.setdefault(freeze(record), []).append(record)
     over = []
-    for record in left:
+    for record in _as_records(left, like=right):
         equals = waiting.get(freeze(record), [])
         taken = next((index for index, equal in enumerate(equals) if same(equal, record)), None)
         if taken is None:
@@ -491,6 +491,16 @@ def _minus(left: Iterable[Any], right: Iterable[Any]) -> tuple[Any, ...]:
         else:
             del equals[taken]
     return tuple(over)
+
+
+def _as_records(records: Sequence[Any], *, like: Sequence[Any]) -> Iterator[Any]:
+    """The records, with dicts as records of the other side's columns: a dict has no order of its own."""
+    names = next((columns for record in like if (columns := columns_of(record)) is not None), ())
+    for record in records:
+        if isinstance(record, Mapping) and set(record) == set(names):
+            yield make_record({name: record[name] for name in names})
+        else:
+            yield record
 
 
 def _distinct(records: Iterable[Any]) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""A brute-force reading of the logic, written apart from the engine: the value of a formula at a position, by definition.
+"""A brute-force reading of the logic, apart from the engine: the value of a formula at a position, by definition.
 
 Positions at and after the end of the trace are virtual: no predicate can be asked there. Operators without a bound
 range over the real positions only; bounded ones count virtual positions too. Three values: 1, 0, -1.
@@ -50,10 +50,7 @@ def value(formula, trace, i, origin):
     if name == "Release":
         held = min((at(formula.then, k) for k in span(formula.bound)), default=1)
         released = max(
-            (
-                min([at(formula.first, k)] + [at(formula.then, j) for j in range(i, k + 1)])
-                for k in span(formula.bound)
-            ),
+            (min([at(formula.first, k)] + [at(formula.then, j) for j in range(i, k + 1)]) for k in span(formula.bound)),
             default=-1,
         )
         return max(held, released)

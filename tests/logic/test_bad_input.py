@@ -34,7 +34,9 @@ def test_a_bound_of_another_integer_type_is_fine():
 
 @pytest.mark.parametrize("value", [None, 3, "x > 0", [True]])
 def test_what_is_no_formula(value):
-    with pytest.raises(InvalidArgument, match=r"formula=.* is no formula: write a formula, True or False, or a function"):
+    with pytest.raises(
+        InvalidArgument, match=r"formula=.* is no formula: write a formula, True or False, or a function"
+    ):
         fs.always(value)
     with pytest.raises(InvalidArgument, match="premise="):
         fs.implies(value, True)
@@ -45,7 +47,7 @@ def test_what_is_no_formula(value):
 @pytest.mark.parametrize("make", [fs.let, fs.consume, fs.now])
 @pytest.mark.parametrize("value", [fs.TRUE, True, 3])
 def test_functions_are_wanted_where_instants_are_handed_over(make, value):
-    with pytest.raises(InvalidArgument, match="is no function: write fs."):
+    with pytest.raises(InvalidArgument, match=r"is no function: write fs\."):
         make(value)
 
 
@@ -53,7 +55,9 @@ def test_a_predicate_that_raises():
     def broken(x):
         return x["missing"]
 
-    with pytest.raises(PredicateError, match=r"the predicate broken raised KeyError\('missing'\) at instant 1") as error:
+    with pytest.raises(
+        PredicateError, match=r"the predicate broken raised KeyError\('missing'\) at instant 1"
+    ) as error:
         fs.next_(broken).evaluate([{}, {}])
     assert isinstance(error.value.__cause__, KeyError)
 
@@ -84,7 +88,7 @@ def test_a_body_that_raises_or_does_not_answer():
     with pytest.raises(PredicateError, match=r"consume\(None\) returned answer=None .*is a `return` missing"):
         fs.consume(lambda x: None).evaluate([1])
     with pytest.raises(PredicateError, match="it has to return a formula, a bool or a Check"):
-        fs.let(lambda x: (lambda y: True)).evaluate([1])
+        fs.let(lambda x: lambda y: True).evaluate([1])
 
 
 def test_numpys_bool_is_a_bool():
@@ -94,7 +98,7 @@ def test_numpys_bool_is_a_bool():
 
 
 def test_a_formula_in_a_boolean_context():
-    with pytest.raises(TypeError, match="join formulas with &, | and ~"):
+    with pytest.raises(TypeError, match=r"join formulas with &, \| and ~"):
         bool(fs.always(bool))
     with pytest.raises(TypeError, match="no truth value"):
         assert not (fs.TRUE and fs.FALSE)

@@ -29,12 +29,12 @@ def trace():
 def test_the_banned_user_of_the_design():
     formula = fs.always(fs.implies(misbehaves, fs.always(banned, during=5)), during=10)
     reason = formula.explain(trace(), ended=False)
-    assert (reason.verdict, reason.at, reason.instants) == (F, 0, range(0, 10))
+    assert (reason.verdict, reason.at, reason.instants) == (F, 0, range(10))
     (implication,) = reason.because
     premise, then = implication.because
     assert (premise.formula, premise.verdict, premise.at) == (misbehaves, T, 0)
     assert premise.records == (Record(user=15, honest=False),)
-    assert (then.formula, then.verdict, then.instants) == (fs.always(banned, during=5), F, range(0, 5))
+    assert (then.formula, then.verdict, then.instants) == (fs.always(banned, during=5), F, range(5))
     (leaf,) = then.because
     assert (leaf.formula, leaf.verdict, leaf.at) == (banned, F, 1)
     assert leaf.check == Check(False, "none of 0 records satisfies r.user == 15", ())

@@ -56,9 +56,7 @@ def test_the_shortest_length_is_reached_where_predicates_are_independent():
         if bits > 3 or _shortest(independent, first=True).true > 4:
             continue
         length = independent.shortest_true
-        found = any(
-            oracle.judge(independent, trace) is Verdict.TRUE for trace in traces(length, range(2**bits))
-        )
+        found = any(oracle.judge(independent, trace) is Verdict.TRUE for trace in traces(length, range(2**bits)))
         assert found, (independent, length)
         reached += 1
     assert reached > 200

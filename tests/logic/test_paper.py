@@ -50,7 +50,9 @@ def test_example_2_sum_of_two_letters_is_false_not_true_as_printed():
 
 
 def test_example_5_explicit_next_form():
-    assert explicit_next_form(fs.eventually(C, within=4)) == C | fs.next_(C) | fs.next_(C, times=2) | fs.next_(C, times=3)
+    assert explicit_next_form(fs.eventually(C, within=4)) == C | fs.next_(C) | fs.next_(C, times=2) | fs.next_(
+        C, times=3
+    )
     assert explicit_next_form(fs.until(B, A, within=2)) == A | (B & fs.next_(A))
     ahead = fs.implies(B, A | fs.next_(A))
     written = explicit_next_form(fs.always(fs.implies(B, fs.eventually(A, within=2)), during=2))

@@ -1,4 +1,4 @@
-"""The engine against a brute-force reading, on random formulas and traces; and mutants of the engine that it catches."""
+"""The engine against a brute-force reading, on random formulas and traces; and mutants of the engine, caught."""
 
 import random
 from collections import Counter

@@ -260,7 +260,7 @@ class _Reader:
     def why_until(
         self, first: Formula, then: Formula, instants: range, verdict: Verdict, start: int
     ) -> list[tuple[Formula, int]]:
-        """`then` where it held, after `first` at each instant before; or where `first` broke, `then` not having held."""
+        """`then` where it held, after `first` at each instant before; or `first` where it broke, with no `then` yet."""
         because: list[tuple[Formula, int]] = []
         for at in instants:
             if verdict is TRUE and self.value(then, at, start) is TRUE:

@@ -524,7 +524,9 @@ def _function(body: Any, operator_name: str) -> Callable[[Any], FormulaLike]:
 def _limit(bound: Any, argument: str) -> int | None:
     if bound is None:
         return None
-    return _count(bound, argument, "is not a bound: write a whole number from 1, or leave it out to mean the end of the stream")
+    return _count(
+        bound, argument, "is not a bound: write a whole number from 1, or leave it out to mean the end of the stream"
+    )
 
 
 def _count(number: Any, argument: str, complaint: str = "is not a count: write a whole number from 1") -> int:

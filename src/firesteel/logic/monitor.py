@@ -131,7 +131,7 @@ class Monitor:
 class _Turn:
     """One instant, and what was found out about it."""
 
-    __slots__ = ("instant", "index", "seen", "ended", "flat", "known", "past", "asked", "lasting")
+    __slots__ = ("asked", "ended", "flat", "index", "instant", "known", "lasting", "past", "seen")
 
     def __init__(self, lasting: Set[int]) -> None:
         self.instant: Any = None
@@ -144,7 +144,7 @@ class _Turn:
         # id -> (node, what is left of it): the node is kept so that its id cannot be used again this turn.
         self.known: dict[int, tuple[Any, Left]] = {}
         self.past: dict[int, Left] = {}
-        # Implication -> did its premise ever hold? Those made by `let` and `consume` are not lasting: one entry for all.
+        # Implication -> did its premise ever hold? Those made by `let` and `consume` do not last: one entry for all.
         self.asked: dict[int, bool] = {}
         self.lasting = lasting
 
@@ -226,7 +226,7 @@ class _Either(_Open):
 class _Promise(_Open):
     """An implication whose premise is not settled yet."""
 
-    __slots__ = ("premise", "then", "asked")
+    __slots__ = ("asked", "premise", "then")
 
     def __init__(self, premise: Left, then: Left, asked: int) -> None:
         self.premise, self.then, self.asked = premise, then, asked
@@ -236,7 +236,7 @@ class _Promise(_Open):
 class _Scope(_Open):
     """A formula with operators on the past, and their cells."""
 
-    __slots__ = ("left", "past", "cells")
+    __slots__ = ("cells", "left", "past")
 
     def __init__(self, left: Left, past: tuple[Formula, ...], cells: tuple[Any, ...]) -> None:
         self.left, self.past, self.cells = left, past, cells
@@ -266,9 +266,7 @@ def _either(parts: Iterable[Left]) -> Left:
     return _joined(parts, _Either, neutral=FALSE, absorbing=TRUE)
 
 
-def _joined(
-    parts: Iterable[Left], joint: type[_Both] | type[_Either], *, neutral: Verdict, absorbing: Verdict
-) -> Left:
+def _joined(parts: Iterable[Left], joint: type[_Both] | type[_Either], *, neutral: Verdict, absorbing: Verdict) -> Left:
     flat: dict[Hashable, Left] = {}
     nested = False
     for part in parts:
@@ -277,7 +275,7 @@ def _joined(
         if part is neutral:
             continue
         if type(part) is joint:
-            flat.update(part.parts)  # type: ignore[union-attr]
+            flat.update(part.parts)
         else:
             flat[_key(part)] = part
     if len(flat) > 1:
@@ -304,8 +302,8 @@ def _assuming(part: Left, keys: set[Hashable], value: Verdict) -> Left:
     """A conjunction or disjunction in which the parts named by `keys` have `value`."""
     if type(part) is not _Both and type(part) is not _Either:
         return value if _key(part) in keys else part
-    simpler = [_assuming(inner, keys, value) for inner in part.parts.values()]  # type: ignore[union-attr]
-    if all(new is old for new, old in zip(simpler, part.parts.values(), strict=True)):  # type: ignore[union-attr]
+    simpler = [_assuming(inner, keys, value) for inner in part.parts.values()]
+    if all(new is old for new, old in zip(simpler, part.parts.values(), strict=True)):
         return part
     return _both(simpler) if type(part) is _Both else _either(simpler)
 

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from firesteel.records import UTC, Record, as_mapping, make_record
+from firesteel.records import Record, as_mapping, make_record
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType

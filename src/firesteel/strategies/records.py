@@ -1,8 +1,9 @@
 """Strategies for records and batches: `records` from a schema, `batches` of any elements.
 
-Hypothesis gives one example a fixed budget of choices, so large batches cannot be drawn record by record. They are
-drawn as a size, a seed, and a pool of records shared by all large batches of the example: the seed expands the pool,
-mixing its columns. Seed 0 repeats the pool in order, so a shrunk example shows its records as they were drawn.
+Hypothesis gives one example a fixed budget of choices, so large batches cannot be drawn record by record. One is
+drawn as its size alone; its records come from a pool and a seed that are drawn once for the example: the seed picks
+from the pool, column by column, differently for every batch. Few choices are left, so shrinking is quick; and seed 0
+repeats the pool in order, so a shrunk example shows its records as they were drawn.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import cycle, islice, repeat
+from math import isqrt
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 LARGE = 32
 # So is every batch of an example that has drawn this many values record by record: Hypothesis's budget is finite.
 _VALUES_ONE_BY_ONE = 800
-_VALUES_IN_A_POOL = 64
 
 _SCHEMAS: WeakKeyDictionary[SearchStrategy[Any], StructType] = WeakKeyDictionary()
 
@@ -48,7 +49,9 @@ def records(schema: StructType | str | type, /, **columns: SearchStrategy[Any]) 
     """
     parsed = schemas.parse(schema)
     if parsed is None:
-        raise InvalidArgument(f"{described('schema', schema)} is no schema: write DDL text such as 'user BIGINT NOT NULL'")
+        raise InvalidArgument(
+            f"{described('schema', schema)} is no schema: write DDL text such as 'user BIGINT NOT NULL'"
+        )
     names = tuple(parsed.fieldNames())
     for name in columns:
         if name not in names:
@@ -89,11 +92,14 @@ def batches(
         raise InvalidArgument(f"{described('max_size', max_size)} is less than {described('min_size', min_size)}")
     drawn = schema_of(elements)
     given = schemas.parse(schema)
+    largest = max(2 * least, least + 10) if most is None else most
     width = 1 if drawn is None else max(1, len(drawn.fields))
     plan = _Plan(
         small=st.lists(elements, min_size=least, max_size=most),
-        pool=st.shared(_pools(elements, max(4, _VALUES_IN_A_POOL // width)), key=object()),
-        sizes=st.integers(least, max(2 * least, least + 10) if most is None else most),
+        pools=_pools(elements, largest),
+        least=least,
+        largest=largest,
+        sizes=st.integers(least, largest),
         large=max(least, most or 0) > LARGE,
         schema=given if given is not None else drawn,
         width=width,
@@ -135,7 +141,9 @@ class _Plan:
     """How the batches of one call of `batches` are drawn."""
 
     small: SearchStrategy[list[Any]]
-    pool: SearchStrategy[list[Any]]
+    pools: SearchStrategy[list[Any]]
+    least: int
+    largest: int
     sizes: SearchStrategy[int]
     large: bool
     schema: StructType | None
@@ -147,46 +155,65 @@ class _Plan:
         return make_batch(elements, self.schema) if self.trusted else Batch(elements, schema=self.schema)
 
 
-class _Budget:
-    """How many values this example may still draw one by one."""
+class _Example:
+    """What all batches of one example share: a budget of values drawn one by one, a seed, a pool for each plan."""
 
     def __init__(self) -> None:
-        self.left = _VALUES_ONE_BY_ONE
+        self.budget = _VALUES_ONE_BY_ONE
+        self.large_batches = 0
+        self.seed: int | None = None
+        self.pools: dict[_Plan, list[Any]] = {}
 
 
-_budgets = st.shared(st.builds(_Budget), key="firesteel.strategies budget")
+# st.shared gives every batch of an example the same one. The rest is drawn into it when first needed: a draw costs
+# as much as making fifty records.
+_examples = st.shared(st.builds(_Example), key="firesteel.strategies example")
 _seeds = st.integers(0, 2**32 - 1)
 
 
 @st.composite
 def _batches(draw: DrawFn, plan: _Plan) -> Batch:
-    if not plan.large:
-        budget = draw(_budgets)
-        if budget.left > 0:
-            elements = draw(plan.small)
-            budget.left -= (len(elements) + 1) * plan.width
-            return plan.batch(elements)
-    size = draw(plan.sizes)
-    if size == 0:
-        return plan.batch(())
-    return plan.batch(_expanded(draw(plan.pool), size, draw(_seeds)))
+    example = draw(_examples)
+    if not plan.large and example.budget > 0:
+        elements = draw(plan.small)
+        example.budget -= (len(elements) + 1) * plan.width
+        return plan.batch(elements)
+    if plan not in example.pools:
+        example.pools[plan] = draw(plan.pools)
+    if example.seed is None:
+        example.seed = draw(_seeds)
+    example.large_batches += 1
+    size = plan.least if plan.least == plan.largest else draw(plan.sizes)
+    seed = f"{example.seed} {example.large_batches}" if example.seed else None
+    return plan.batch(_expanded(example.pools[plan], size, seed))
 
 
-@st.composite
-def _pools(draw: DrawFn, elements: SearchStrategy[Any], most: int) -> list[Any]:
-    # A wanted size is drawn first, because st.lists alone would rarely give more than a handful.
-    least = draw(st.sampled_from([1, most // 2, most]))
-    return draw(st.lists(elements, min_size=least, max_size=most))
+def _pools(elements: SearchStrategy[Any], largest: int) -> SearchStrategy[list[Any]]:
+    # So few that the largest batch has room for every pair of values (see _expanded).
+    # By fours, because st.lists alone would rarely give more than a handful.
+    most = min(6, max(1, isqrt(largest) // 4))
+    fours = st.lists(st.tuples(elements, elements, elements, elements), min_size=1, max_size=most)
+    return fours.map(lambda groups: [element for group in groups for element in group])
 
 
-def _expanded(pool: list[Any], size: int, seed: int) -> Iterable[Any]:
-    """`size` elements from a pool: repeated in order for seed 0, else chosen at random, records column by column."""
-    if seed == 0:
-        return islice(cycle(pool), size)
-    rng = random.Random(seed)
+def _expanded(pool: list[Any], size: int, seed: str | None) -> Iterable[Any]:
+    """`size` elements from a pool: chosen at random by the seed, or in order where there is none.
+
+    The columns of records are chosen one by one. In order, that means the pool itself, then the pool with each column
+    moved on by one more than the column before, and so on: every pair of values comes up without a random choice.
+    """
+    rng = None if seed is None else random.Random(seed)
     if not isinstance(pool[0], Record):
-        return rng.choices(pool, k=size)
-    columns = list(zip(*pool, strict=True))
-    names = tuple(pool[0].__dict__)
-    chosen = [rng.choices(column, k=size) for column in columns]
+        return islice(cycle(pool), size) if rng is None else rng.choices(pool, k=size)
+    names, columns = tuple(pool[0].__dict__), list(zip(*pool, strict=True))
+    if rng is None:
+        chosen = [_turned(column, by, size) for by, column in enumerate(columns)]
+    else:
+        chosen = [rng.choices(column, k=size) for column in columns]
     return map(make_record, map(dict, map(zip, repeat(names), zip(*chosen, strict=True))))
+
+
+def _turned(column: tuple[Any, ...], by: int, size: int) -> list[Any]:
+    """The column over and over, each time moved on by `by` more places."""
+    length = len(column)
+    return [column[(at + by * (at // length)) % length] for at in range(size)]

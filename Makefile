@@ -1,0 +1,40 @@
+# Every target does its own set-up: a .venv that later runs reuse. Needs Python 3.11 or later.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: test test-all lint types imports sketches clean help
+
+help:  ## show this help
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "firesteel needs Python 3.11 or later: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "setting up $(VENV) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+test: $(STAMP)  ## the fast tests and the doctests
+	$(BIN)/python -m pytest -m "not slow"
+
+test-all: $(STAMP)  ## all tests
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)  ## ruff
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)  ## mypy --strict on src
+	$(BIN)/mypy
+
+imports: $(STAMP)  ## the directions of the architecture
+	$(BIN)/lint-imports
+
+sketches: $(STAMP)  ## do the design's sketches fit the package? (skipped where they are not)
+	$(BIN)/python tools/check_sketches.py
+
+clean:  ## remove what make made
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

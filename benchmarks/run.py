@@ -1,0 +1,66 @@
+"""Runs one benchmark by name: `python benchmarks/run.py logic`.
+
+Both sides are measured in this one run. A readable table comes first; the last line is JSON, with one entry for every
+bound that was promised: {"benchmark": "logic", "bounds": {"doubling": {"measured": 1.98, "at_most": 2.2}}, "ok": true}
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A measured number and the promise it is held against."""
+
+    measured: float
+    at_most: float | None = None
+    at_least: float | None = None
+
+    @property
+    def ok(self) -> bool:
+        return (self.at_most is None or self.measured <= self.at_most) and (
+            self.at_least is None or self.measured >= self.at_least
+        )
+
+    def as_json(self) -> dict[str, float]:
+        promised = {"at_most": self.at_most, "at_least": self.at_least}
+        return {"measured": round(self.measured, 3)} | {k: v for k, v in promised.items() if v is not None}
+
+
+def names() -> list[str]:
+    return sorted(path.stem for path in HERE.glob("*.py") if path.stem != "run")
+
+
+def load(name: str) -> Callable[[], Mapping[str, Bound]]:
+    """The `measure` function of a benchmark: prints its table, returns its bounds."""
+    spec = importlib.util.spec_from_file_location(f"benchmark_{name}", HERE / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    measure: Callable[[], Mapping[str, Bound]] = module.measure
+    return measure
+
+
+def main(arguments: list[str]) -> int:
+    # Benchmarks import this file as `run`; it must be the same module object that is running now.
+    sys.modules["run"] = sys.modules[__name__]
+    if len(arguments) != 1 or arguments[0] not in names():
+        print(f"usage: python benchmarks/run.py NAME, with NAME one of: {', '.join(names())}", file=sys.stderr)
+        return 2
+    (name,) = arguments
+    bounds = load(name)()
+    ok = all(bound.ok for bound in bounds.values())
+    print(json.dumps({"benchmark": name, "bounds": {k: b.as_json() for k, b in bounds.items()}, "ok": ok}))
+    return 0 if ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
