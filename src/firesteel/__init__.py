@@ -6,9 +6,24 @@
 This module re-exports what a test file needs. Importing it starts no JVM and imports neither PySpark nor Hypothesis.
 """
 
+from firesteel.api import CheckOptions as CheckOptions
+from firesteel.api import OutputMode as OutputMode
+from firesteel.api import RunOptions as RunOptions
+from firesteel.api import Streams as Streams
+from firesteel.api import Subject as Subject
+from firesteel.api import for_all as for_all
+from firesteel.api import run as run
+from firesteel.api import session as session
 from firesteel.checks import Check as Check
 from firesteel.errors import InvalidArgument as InvalidArgument
 from firesteel.errors import PredicateError as PredicateError
+from firesteel.evidence import Counterexample as Counterexample
+from firesteel.evidence import Failed as Failed
+from firesteel.evidence import Falsified as Falsified
+from firesteel.evidence import Inconclusive as Inconclusive
+from firesteel.evidence import Report as Report
+from firesteel.evidence import SubjectError as SubjectError
+from firesteel.evidence import Vacuous as Vacuous
 from firesteel.logic import FALSE as FALSE
 from firesteel.logic import TRUE as TRUE
 from firesteel.logic import Formula as Formula

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from firesteel.checks import Check
@@ -19,6 +20,7 @@ from firesteel.names import name_of
 from firesteel.records import Record, columns_of, freeze, make_record, same, shown
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
 __all__ = ["Batch", "Check", "Instant", "Record", "Stream", "Trace"]
@@ -78,7 +80,21 @@ class Batch(Sequence[Any]):
             return NotImplemented
         return make_batch(self.records + other.records, common_schema((self.schema, other.schema)))
 
+    def joined(self, parts: Sequence[Batch]) -> Batch:
+        """Some batches, this one among them, as one."""
+        return together(parts)
+
+    @property
+    def df(self) -> DataFrame:
+        """The records as a Spark DataFrame, in the active session (made with `fs.session()` if there is none)."""
+        # The one step upwards, and only when somebody asks for it: these are plain values that know no Spark.
+        frames = import_module("firesteel.spark.source")
+        frame: DataFrame = frames.frame_of(self)
+        return frame
+
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, Batch) and type(other) is not type(self):
+            return bool(other.same_as(self))
         if isinstance(other, (Batch, list, tuple)):
             return _same_multiset(self.records, tuple(other))
         return NotImplemented
@@ -143,13 +159,13 @@ class Batch(Sequence[Any]):
         """
         groups: dict[Hashable, list[Any]] = {}
         for record in self.records:
-            groups.setdefault(freeze(_key(record, columns)), []).append(record)
+            groups.setdefault(freeze(key_of(record, columns)), []).append(record)
         repeated = [group for group in groups.values() if len(group) > 1]
         if not repeated:
             return Check(True)
         times = f"comes {len(repeated[0])} times"
         more = f", and {len(repeated) - 1} more repeat" if len(repeated) > 1 else ""
-        return Check(False, f"{_keyed(repeated[0][0], columns)} {times}{more}", tuple(r for g in repeated for r in g))
+        return Check(False, f"{keyed(repeated[0][0], columns)} {times}{more}", tuple(r for g in repeated for r in g))
 
     def sorted_by(self, *columns: str) -> Check:
         """Are the records in ascending order of `columns` (nulls first, NaN last, as Spark sorts)?
@@ -157,7 +173,7 @@ class Batch(Sequence[Any]):
         >>> Batch([Record(n=2), Record(n=1)]).sorted_by("n").records
         (Record(n=2), Record(n=1))
         """
-        keys = [_sort_key(_key(record, columns)) for record in self.records]
+        keys = [sort_key(key_of(record, columns)) for record in self.records]
         for index in range(1, len(keys)):
             if keys[index] < keys[index - 1]:
                 pair = self.records[index - 1 : index + 1]
@@ -173,16 +189,16 @@ class Batch(Sequence[Any]):
         theirs = tuple(other)
         if _same_multiset(self.records, theirs):
             return Check(True)
-        return _difference(missing=_minus(theirs, self.records), extra=_minus(self.records, theirs))
+        return difference(missing=_minus(theirs, self.records), extra=_minus(self.records, theirs))
 
     def same_set_as(self, other: Iterable[Any]) -> Check:
         """The same records as `other`, however often each comes?"""
         mine, theirs = _distinct(self.records), _distinct(other)
-        return _difference(missing=_minus(theirs, mine), extra=_minus(mine, theirs))
+        return difference(missing=_minus(theirs, mine), extra=_minus(mine, theirs))
 
     def contains(self, other: Iterable[Any]) -> Check:
         """Every record of `other`, at least as often?"""
-        return _difference(missing=_minus(tuple(other), self.records), extra=())
+        return difference(missing=_minus(tuple(other), self.records), extra=())
 
 
 class Stream(Sequence[Batch]):
@@ -378,6 +394,10 @@ def together(batches: Iterable[Batch]) -> Batch:
     parts = list(batches)
     if len(parts) == 1:
         return parts[0]
+    # A batch that stays in Spark is no tuple of records, and knows itself how to be joined.
+    large = next((part for part in parts if type(part) is not Batch), None)
+    if large is not None:
+        return large.joined(parts)
     return make_batch((r for part in parts for r in part.records), common_schema(part.schema for part in parts))
 
 
@@ -507,12 +527,14 @@ def _distinct(records: Iterable[Any]) -> tuple[Any, ...]:
     return tuple({(freeze(record), columns_of(record)): record for record in records}.values())
 
 
-def _difference(*, missing: Sequence[Any], extra: Sequence[Any]) -> Check:
+def difference(*, missing: Sequence[Any], extra: Sequence[Any], counts: tuple[int, int] | None = None) -> Check:
+    """How two batches differ; `counts` where only some of the records that do are at hand."""
     if not missing and not extra:
         return Check(True)
+    many, more = counts if counts is not None else (len(missing), len(extra))
     parts = [
-        f"{len(records)} {word}: {_some_shown(records)}"
-        for word, records in (("missing", missing), ("too many", extra))
+        f"{count} {word}: {_some_shown(records)}"
+        for count, word, records in ((many, "missing", missing), (more, "too many", extra))
         if records
     ]
     return Check(False, "; ".join(parts), (*missing, *extra))
@@ -523,17 +545,19 @@ def _some_shown(records: Sequence[Any], most: int = 3) -> str:
     return text if len(records) <= most else f"{text}, ..."
 
 
-def _key(record: Any, columns: Sequence[str]) -> Any:
+def key_of(record: Any, columns: Sequence[str]) -> Any:
+    """The record's values in these columns, or the record."""
     return tuple(record[column] for column in columns) if columns else record
 
 
-def _keyed(record: Any, columns: Sequence[str]) -> str:
+def keyed(record: Any, columns: Sequence[str]) -> str:
+    """The record's values in these columns, in words."""
     if not columns:
         return shown(record)
     return ", ".join(f"{column}={shown(record[column])}" for column in columns)
 
 
-def _sort_key(value: Any) -> Any:
+def sort_key(value: Any) -> Any:
     """Spark's ascending order: nulls first, NaN after every number."""
     match value:
         case None:
@@ -541,7 +565,7 @@ def _sort_key(value: Any) -> Any:
         case float() if value != value:
             return (2,)
         case tuple() | list() | Record():
-            return (1, tuple(map(_sort_key, value)))
+            return (1, tuple(map(sort_key, value)))
         case _:
             return (1, value)
 

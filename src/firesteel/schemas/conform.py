@@ -17,8 +17,19 @@ if TYPE_CHECKING:
 _Convert: TypeAlias = Callable[[Any], Any]
 
 
-def conformer(schema: StructType) -> Callable[[Sequence[Any]], Record]:
-    """A function from a row's values, in order, to its record.
+def in_utc(moment: datetime) -> datetime:
+    """An aware datetime in UTC; one without a zone is taken to be in UTC.
+
+    >>> in_utc(datetime(2030, 1, 1)).isoformat()
+    '2030-01-01T00:00:00+00:00'
+    """
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def conformer(
+    schema: StructType, *, moment: Callable[[datetime], datetime] = in_utc
+) -> Callable[[Sequence[Any]], Record]:
+    """A function from a row's values, in order, to its record; `moment` says how timestamps become aware.
 
     >>> from firesteel import schemas
     >>> conformer(schemas.parse("id INT, at STRUCT<x: INT, y: INT>"))((1, (2, 3)))
@@ -26,7 +37,7 @@ def conformer(schema: StructType) -> Callable[[Sequence[Any]], Record]:
     """
     names = tuple(schema.fieldNames())
     changes = [(name, change) for name, field in zip(names, schema.fields, strict=True)
-               if (change := _change(field.dataType)) is not None]  # fmt: skip
+               if (change := _change(field.dataType, moment)) is not None]  # fmt: skip
 
     def conform(values: Sequence[Any]) -> Record:
         columns = dict(zip(names, values, strict=True))
@@ -38,32 +49,23 @@ def conformer(schema: StructType) -> Callable[[Sequence[Any]], Record]:
     return conform
 
 
-def _change(kind: DataType) -> _Convert | None:
+def _change(kind: DataType, moment: _Convert) -> _Convert | None:
     """How a value of this type that is not null is changed; None where it stays as it is."""
     from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType, TimestampType
 
     match kind:
         case TimestampType():
-            return in_utc
+            return moment
         case BinaryType():
             return bytes
         case ArrayType(elementType=inner):
-            return _array(_change(inner))
+            return _array(_change(inner, moment))
         case MapType(keyType=key, valueType=value):
-            return _map(_change(key), _change(value))
+            return _map(_change(key, moment), _change(value, moment))
         case StructType():
-            return _struct(kind)
+            return _struct(kind, moment)
         case _:
             return None
-
-
-def in_utc(moment: datetime) -> datetime:
-    """An aware datetime in UTC; one without a zone is taken to be in UTC.
-
-    >>> in_utc(datetime(2030, 1, 1)).isoformat()
-    '2030-01-01T00:00:00+00:00'
-    """
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def _array(change: _Convert | None) -> _Convert:
@@ -79,8 +81,8 @@ def _map(change_key: _Convert | None, change_value: _Convert | None) -> _Convert
     return lambda items: {changed(change_key, k): changed(change_value, v) for k, v in items.items()}
 
 
-def _struct(kind: StructType) -> _Convert:
-    conform = conformer(kind)
+def _struct(kind: StructType, moment: _Convert) -> _Convert:
+    conform = conformer(kind, moment=moment)
     names = kind.fieldNames()
 
     def convert(value: Any) -> Record:

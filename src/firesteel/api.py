@@ -1,0 +1,138 @@
+"""What a test calls: `run` and `for_all`. They join the checks with the reports; the work is done below them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
+
+from firesteel.errors import InvalidArgument, described
+from firesteel.evidence import Report, SubjectError
+from firesteel.logic.formulas import FormulaLike, formula_of
+from firesteel.streams import Stream, Trace
+
+if TYPE_CHECKING:
+    from hypothesis import settings as Settings
+    from hypothesis.strategies import SearchStrategy
+    from pyspark.sql import SparkSession
+
+    from firesteel.spark.structured import Running
+
+OutputMode: TypeAlias = Literal["append", "update", "complete"]
+Subject: TypeAlias = Callable[..., Any]
+Streams: TypeAlias = "SearchStrategy[Stream] | SearchStrategy[dict[str, Stream]]"
+
+
+class RunOptions(TypedDict, total=False):
+    """Options of every check that runs a subject."""
+
+    output_mode: OutputMode | Mapping[str, OutputMode]
+    """Spark's output mode, of all outputs or by name: append (the default), update or complete."""
+    spark: SparkSession
+    """The session to run in; `fs.session()` if left out."""
+    large: int
+    """A batch of more records than this stays a Spark DataFrame; 10,000 if left out."""
+    seconds: float
+    """A micro-batch that takes longer than this counts as hanging; 120 if left out."""
+
+
+class CheckOptions(RunOptions, total=False):
+    """Options of every check on generated cases."""
+
+    cases: int
+    """How many cases; the Hypothesis profile's `max_examples` if left out."""
+    settings: Settings
+    """Hypothesis settings for the rest."""
+    examples: Iterable[Stream | Mapping[str, Stream]]
+    """Cases to run first."""
+    replay: str
+    """The line that a failure printed: runs that case and no other."""
+    name: str
+    """Tells two properties of one test apart in the example database."""
+    on_inconclusive: Literal["fail", "pass"]
+    on_vacuous: Literal["fail", "pass"]
+
+
+def session(config: Mapping[str, str] | None = None) -> SparkSession:
+    """The Spark session for tests: the active one, or a local one that starts quickly and has small, quick settings.
+
+    >>> import firesteel as fs
+    >>> fs.session().range(3).count()
+    3
+    """
+    from firesteel.spark.session import session as get
+
+    return get(config)
+
+
+def run(stream: Stream | Mapping[str, Stream], subject: Subject, **options: Unpack[RunOptions]) -> Trace:
+    """Run one stream, or several by name, through a subject on Spark, and return what was seen batch by batch.
+
+    >>> import firesteel as fs
+    >>> trace = fs.run(fs.Stream("n INT", [[(1,), (2,)], [(3,)]]), lambda numbers: numbers.where("n > 1"))
+    >>> [instant.output.values("n") for instant in trace]
+    [[2], [3]]
+    """
+    from firesteel.properties.check import as_inputs
+    from firesteel.spark.failures import SubjectFailure
+    from firesteel.spark.structured import Case, exercise
+
+    how, spark, rest = _running(dict(options))
+    if rest:
+        raise TypeError(
+            f"fs.run has no option {', '.join(map(repr, rest))}: it has {', '.join(RunOptions.__annotations__)}"
+        )
+    inputs = as_inputs(stream)
+    try:
+        return exercise(spark, [Case(inputs)], subject, how, [lambda instant: False])[0]
+    except SubjectFailure as failure:
+        from firesteel.logic.verdicts import Verdict
+
+        raise SubjectError(str(failure), Report(Verdict.INCONCLUSIVE, 1)) from failure.__cause__
+
+
+def for_all(streams: Streams, subject: Subject, formula: FormulaLike, **options: Unpack[CheckOptions]) -> Report:
+    """Check that a formula holds for the subject's runs on all generated streams; raise `Failed` where it does not.
+
+    >>> import firesteel as fs
+    >>> from firesteel import strategies as ss
+    >>> numbers = ss.always(ss.batches(ss.records("n INT NOT NULL"), min_size=1, max_size=3), during=2)
+    >>> same = fs.always(lambda now: now.output.same_as(now.input))
+    >>> fs.for_all(numbers, lambda frame: frame.repartition(2), same, cases=3).cases
+    3
+    """
+    from firesteel.properties.check import Question, check
+    from firesteel.report.progress import showing
+    from firesteel.report.text import render
+
+    how, spark, rest = _running(dict(options))
+    unknown = [name for name in rest if name not in CheckOptions.__annotations__]
+    if unknown:
+        raise TypeError(
+            f"fs.for_all has no option {', '.join(map(repr, unknown))}: it has "
+            f"{', '.join([*RunOptions.__annotations__, *CheckOptions.__annotations__])}"
+        )
+    rest["examples"] = tuple(rest.get("examples", ()))
+    with showing() as progress:
+        question = Question(streams, subject, formula_of(formula), spark, how, progress=progress, **rest)
+        outcome = check(question)
+    if outcome.failure is not None:
+        raise outcome.failure(render(outcome.report, outcome.failure), outcome.report) from outcome.cause
+    return outcome.report
+
+
+def _running(options: dict[str, Any]) -> tuple[Running, SparkSession, dict[str, Any]]:
+    """How to run, on what, and the options that are left."""
+    from firesteel.spark.structured import Running
+
+    modes = options.pop("output_mode", "append")
+    for mode in modes.values() if isinstance(modes, Mapping) else (modes,):
+        if mode not in ("append", "update", "complete"):
+            raise InvalidArgument(
+                f"{described('output_mode', mode)} is not possible: write 'append', 'update' or 'complete'"
+            )
+    spark = options.pop("spark", None)
+    limits = {name: options.pop(name) for name in ("large", "seconds") if name in options}
+    for name, value in limits.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
+            raise InvalidArgument(f"{described(name, value)} is not possible: write a number from 0")
+    return Running(output_mode=modes, **limits), spark if spark is not None else session(), options

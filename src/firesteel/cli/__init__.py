@@ -1,0 +1,1 @@
+"""The command line: `firesteel doctor`, `firesteel demo`. A surface: nothing imports it."""

@@ -1,0 +1,1 @@
+"""Temporal properties of a subject, checked on generated streams."""

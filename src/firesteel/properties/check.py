@@ -1,0 +1,350 @@
+"""Checking a temporal property: generate cases with Hypothesis, run them on Spark, judge them, shrink what fails.
+
+`check` answers with an `Outcome`: data, and no exception for a property that is false. `firesteel.api` raises.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from firesteel.errors import InvalidArgument, described
+from firesteel.evidence import Counterexample, Failed, Falsified, Inconclusive, Report, SubjectError, Vacuous
+from firesteel.logic.formulas import Formula, Implies
+from firesteel.logic.verdicts import Verdict
+from firesteel.names import name_of, place_of
+from firesteel.properties import replay as replays
+from firesteel.properties.judge import Judge, Judgement
+from firesteel.streams import Batch, Stream
+
+if TYPE_CHECKING:
+    from hypothesis import settings as Settings
+    from pyspark.sql import SparkSession
+
+    from firesteel.spark.structured import Running, Subject
+
+# Shrinking runs Spark once for every new candidate; after this long what has been found is small enough.
+_SHRINK_SECONDS = 60.0
+
+Inputs = Mapping[str, Stream]
+Progress = Callable[[int, int, bool], None]
+"""Told the number of the case, of how many, and whether a counterexample is being shrunk."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is to be checked, and how."""
+
+    streams: Any
+    subject: Subject
+    formula: Formula
+    spark: SparkSession
+    how: Running
+    cases: int | None = None
+    settings: Settings | None = None
+    examples: Sequence[Any] = ()
+    replay: str | None = None
+    name: str | None = None
+    on_inconclusive: str = "fail"
+    on_vacuous: str = "fail"
+    progress: Progress = field(default=lambda case, of, shrinking: None)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A report; and where it is no success, which failure it is, with its cause if that was an exception."""
+
+    report: Report
+    failure: type[Failed] | None = None
+    cause: BaseException | None = None
+
+
+def check(question: Question) -> Outcome:
+    """Check a property on explicit cases first, then on generated ones; stop at the first that breaks it."""
+    _validate(question)
+    run = _Run(question)
+    if question.replay is not None:
+        return run.explicit([replays.decoded(question.replay)]) or run.conclusion()
+    broken = run.explicit(question.examples)
+    if broken is not None:
+        return broken
+    return run.generated() or run.conclusion()
+
+
+class _Run:
+    """One check under way: what was seen so far."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.judge = Judge(question.spark, question.subject, question.formula, question.how)
+        self.cases = 0
+        self.records_in = 0
+        self.records_out = 0
+        self.premises: dict[Implies | None, bool] = {}
+        self.undecided: tuple[Inputs, Judgement] | None = None
+        self.failing: tuple[Inputs, Judgement] | None = None
+        self.first_failing: tuple[int, Inputs] | None = None
+        self.since = 0.0
+        self.total = 0
+        self.notes: tuple[str, ...] = ()
+
+    # --- cases ---
+
+    def explicit(self, cases: Iterable[Any]) -> Outcome | None:
+        """Run cases that were given, not generated; an outcome if one of them ends it."""
+        for drawn in cases:
+            inputs = as_inputs(drawn)
+            self.total += 1
+            self.cases += 1
+            self.question.progress(self.cases, self.total, False)
+            judgement = self.judge(inputs)
+            self._remember(inputs, judgement)
+            if judgement.verdict is Verdict.FALSE or judgement.error is not None:
+                self.first_failing = (self.cases, inputs)
+                self.failing = (inputs, judgement)
+                return self._broken(shrunk=False)
+        return None
+
+    def generated(self) -> Outcome | None:
+        """Run generated cases; an outcome if one of them breaks the property."""
+        from hypothesis import given, note, seed
+
+        settings: Any = self._settings()
+        self.total += settings.max_examples
+
+        def prop(drawn: Any) -> None:
+            note(_BEGIN)
+            self._case(as_inputs(drawn))
+
+        key = self._key()
+        # Hypothesis keeps examples by a digest of the test function, its name included.
+        prop.__name__ = prop.__qualname__ = f"firesteel_{hashlib.sha1(key.encode()).hexdigest()}"
+        test: Any = settings(given(self.question.streams)(prop))
+        forced = _forced_seed()
+        if forced is None and not settings.derandomize:
+            test = seed(int.from_bytes(hashlib.sha1(key.encode()).digest()[:6], "big"))(test)
+        try:
+            test()
+        except _Breaks as broken:
+            self.notes = _users_notes(broken)
+            return self._broken(shrunk=True)
+        return None
+
+    def _case(self, inputs: Inputs) -> None:
+        from hypothesis import note
+
+        if self.failing is None:
+            self.cases += 1
+        elif time.monotonic() - self.since > _SHRINK_SECONDS and not self.judge.knows(inputs):
+            return  # small enough: further candidates count as not failing
+        self.question.progress(self.cases, self.total, self.failing is not None)
+        judgement = self.judge(inputs)
+        if self.failing is None:
+            self._remember(inputs, judgement)
+        if judgement.verdict is Verdict.FALSE or judgement.error is not None:
+            if self.first_failing is None:
+                self.first_failing = (self.cases, inputs)
+                self.since = time.monotonic()
+            self.failing = (inputs, judgement)
+            note(_END)
+            raise _Breaks
+
+    def _remember(self, inputs: Inputs, judgement: Judgement) -> None:
+        self.records_in += sum(len(batch) for stream in inputs.values() for batch in stream)
+        self.records_out += sum(len(b) for instant in judgement.trace for b in instant.outputs.values())
+        for implication, held in judgement.premises.items():
+            self.premises[implication] = self.premises.get(implication, False) or held
+        if judgement.verdict is Verdict.INCONCLUSIVE and judgement.error is None and self.undecided is None:
+            self.undecided = (inputs, judgement)
+
+    # --- outcomes ---
+
+    def _broken(self, *, shrunk: bool) -> Outcome:
+        """The case that failed, run once more by itself: what is shown was seen twice."""
+        assert self.failing is not None and self.first_failing is not None
+        inputs, judgement = self.failing
+        again = self.judge.afresh(inputs)
+        number, original = self.first_failing
+        found = f"case {number} of {self.total}"
+        if shrunk and original != inputs:
+            found += f"; shrunk from {_size(original)}"
+        if judgement.error is not None:
+            return self._subject_error(inputs, again if again.error is not None else judgement, found)
+        if again.verdict is not Verdict.FALSE:
+            reason = (
+                "the same input was judged twice, and only the first run broke the property: the subject gives "
+                "different outputs for it. First run: " + "; ".join(map(_outputs_text, judgement.trace))
+            )
+            return self._outcome(Inconclusive, inputs, again, reason, {"found in": found})
+        return self._outcome(Falsified, inputs, again, "", {"found in": f"{found}; seen again when run alone"})
+
+    def _subject_error(self, inputs: Inputs, judgement: Judgement, found: str) -> Outcome:
+        reason = str(judgement.error)
+        outcome = self._outcome(SubjectError, inputs, judgement, reason, {"found in": found})
+        return replace(outcome, cause=judgement.error.__cause__ if judgement.error else None)
+
+    def conclusion(self) -> Outcome:
+        """All cases are run, and none is false: is it true, undecided, or empty?"""
+        question = self.question
+        if self.undecided is not None and question.on_inconclusive == "fail":
+            inputs, judgement = self.undecided
+            return self._outcome(Inconclusive, inputs, judgement, self._too_short(inputs), {})
+        empty = self._emptiness()
+        if empty is not None and question.on_vacuous == "fail":
+            report = Report(Verdict.INCONCLUSIVE, self.cases, None, (empty,), question.formula, self._setting())
+            return Outcome(report, Vacuous)
+        verdict = Verdict.TRUE if self.undecided is None else Verdict.INCONCLUSIVE
+        return Outcome(Report(verdict, self.cases, None, self.notes, question.formula, self._setting()))
+
+    def _too_short(self, inputs: Inputs) -> str:
+        formula = self.question.formula
+        length = max((len(stream) for stream in inputs.values()), default=0)
+        needs = formula.required_length
+        if needs is None:
+            shortest = formula.shortest_true
+            needs_text = (
+                f"it needs {shortest} at the least" if shortest > length else "it looks further ahead than that"
+            )
+            if "always" in repr(formula) and shortest <= length:
+                needs_text += "; an operator without a bound is never sure about its last batch: give it one"
+        else:
+            needs_text = f"{needs} are always enough"
+        return f"a stream of {_batches(length)} is too short to decide the property: {needs_text}"
+
+    def _emptiness(self) -> str | None:
+        if not self.records_in:
+            return "the generator made only empty batches, so nothing was checked"
+        if not self.records_out:
+            return "the subject put out nothing at all in any case, so nothing was checked"
+        unmet = [implication for implication, held in self.premises.items() if not held]
+        if unmet:
+            name = repr(unmet[0].premise) if unmet[0] is not None else "of an implication made by let or consume"
+            return f"the premise {name} never held in any case, so the property says nothing"
+        return None
+
+    def _outcome(
+        self, failure: type[Failed], inputs: Inputs, judgement: Judgement, reason: str, setting: Mapping[str, str]
+    ) -> Outcome:
+        verdict = judgement.verdict if failure is Falsified else Verdict.INCONCLUSIVE
+        explanation = judgement.explanation if failure is Falsified else None
+        counterexample = Counterexample(inputs, judgement.trace, reason, replays.encoded(inputs), explanation)
+        setting = {**self._setting(), **setting}
+        return Outcome(Report(verdict, self.cases, counterexample, self.notes, self.question.formula, setting), failure)
+
+    def _setting(self) -> dict[str, str]:
+        mode = self.question.how.output_mode
+        modes = mode if isinstance(mode, str) else ", ".join(f"{name}: {m}" for name, m in mode.items())
+        place = _relative(place_of(self.question.subject))
+        return {
+            "subject": f"{name_of(self.question.subject)}{f' ({place})' if place else ''}, structured, {modes} mode, "
+            f"Spark {self.question.spark.version}"
+        }
+
+    # --- Hypothesis ---
+
+    def _settings(self) -> Settings:
+        from hypothesis import HealthCheck, Phase, settings
+
+        base = self.question.settings if self.question.settings is not None else settings()
+        cases = self.question.cases if self.question.cases is not None else base.max_examples
+        return settings(
+            base,
+            max_examples=cases,
+            deadline=None,
+            # What firesteel explains, it explains better; and every attempt costs a run.
+            phases=[phase for phase in base.phases if phase is not Phase.explain],
+            suppress_health_check=[*base.suppress_health_check, HealthCheck.too_slow, HealthCheck.data_too_large],
+            report_multiple_bugs=False,
+        )
+
+    def _key(self) -> str:
+        """What this property is called in the example database: the same from run to run."""
+        test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
+        subject, formula = name_of(self.question.subject), repr(self.question.formula)
+        return "\n".join([test, self.question.name or "", subject, formula])
+
+
+class _Breaks(Exception):
+    """A case that breaks the property: how Hypothesis is told."""
+
+
+_BEGIN, _END = "firesteel: the user's notes begin", "firesteel: the user's notes end"
+
+
+def _users_notes(error: BaseException) -> tuple[str, ...]:
+    """What the user's own functions noted with `hypothesis.note` in the last run of the failing case."""
+    notes = [str(note) for note in getattr(error, "__notes__", ())]
+    if _BEGIN not in notes or _END not in notes:
+        return ()
+    return tuple(notes[notes.index(_BEGIN) + 1 : notes.index(_END)])
+
+
+def _forced_seed() -> Any:
+    """The seed of pytest's --hypothesis-seed, which then decides alone."""
+    import hypothesis.core
+
+    return getattr(hypothesis.core, "global_force_seed", None)
+
+
+def as_inputs(drawn: Any) -> Inputs:
+    """A drawn value as the streams of a case: one is called `input`."""
+    match drawn:
+        case Stream():
+            return {"input": drawn}
+        case Mapping() if drawn and all(isinstance(s, Stream) for s in drawn.values()):
+            return {str(name): stream for name, stream in drawn.items()}
+        case Batch():
+            raise InvalidArgument(
+                f"{described('streams', drawn)} is a batch, where a stream is meant: write Stream(schema, [batch]), or "
+                "ss.always(batches, during=n) for a strategy"
+            )
+        case _:
+            raise InvalidArgument(
+                f"{described('streams', drawn)} is no stream: give a stream, or a dict of streams by input name; "
+                "to fs.for_all a strategy of these (ss.always(...), st.fixed_dictionaries({...}))"
+            )
+
+
+def _validate(question: Question) -> None:
+    from hypothesis import currently_in_test_context
+    from hypothesis.strategies import SearchStrategy
+
+    if currently_in_test_context():
+        raise InvalidArgument(
+            "fs.for_all draws its own cases, so it cannot be called inside @given: remove @given and hand the strategy "
+            "to fs.for_all(strategy, subject, formula)"
+        )
+    if question.replay is None and not isinstance(question.streams, SearchStrategy):
+        raise InvalidArgument(
+            f"{described('streams', question.streams)} is no strategy: write ss.always(...) or another strategy of "
+            "streams; to run one stream, use fs.run(stream, subject)"
+        )
+    for option, value in (("on_inconclusive", question.on_inconclusive), ("on_vacuous", question.on_vacuous)):
+        if value not in ("fail", "pass"):
+            raise InvalidArgument(f"{described(option, value)} is not possible: write 'fail' or 'pass'")
+    if question.cases is not None and (isinstance(question.cases, bool) or not question.cases >= 1):
+        raise InvalidArgument(f"{described('cases', question.cases)} is not possible: write a whole number from 1")
+
+
+def _size(inputs: Inputs) -> str:
+    length = max(len(stream) for stream in inputs.values())
+    return f"{_batches(length)}, {sum(len(b) for s in inputs.values() for b in s)} records"
+
+
+def _batches(count: int) -> str:
+    return f"{count} batch{'' if count == 1 else 'es'}"
+
+
+def _outputs_text(instant: Any) -> str:
+    return f"batch {instant.index} " + ", ".join(f"{name}={batch!r}" for name, batch in instant.outputs.items())
+
+
+def _relative(place: str | None) -> str | None:
+    if place is None:
+        return None
+    inside = os.path.relpath(place)
+    return place if inside.startswith("..") else inside

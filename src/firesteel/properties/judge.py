@@ -1,0 +1,107 @@
+"""Judging one case: run it on Spark, step the monitor, stop as soon as the verdict is definite.
+
+A verdict that is definite after k instants depends on the first k input batches alone. So it is remembered under
+these, and a case that begins with them needs no run: most of what shrinking tries differs only after that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from firesteel.errors import PredicateError
+from firesteel.logic.explain import Reason
+from firesteel.logic.formulas import Formula, Implies
+from firesteel.logic.verdicts import Verdict
+from firesteel.records import shown
+from firesteel.spark.failures import SubjectFailure
+from firesteel.spark.structured import Case, Running, Subject, exercise
+from firesteel.streams import Batch, Instant, Stream, Trace
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What became of a case: a verdict and the instants it rests on, or the subject's failure."""
+
+    verdict: Verdict
+    trace: Trace
+    premises: Mapping[Implies | None, bool] = field(default_factory=dict)
+    explanation: Reason | None = None
+    error: SubjectFailure | None = None
+
+
+class Judge:
+    """Judges cases of one property, and remembers."""
+
+    def __init__(self, spark: SparkSession, subject: Subject, formula: Formula, how: Running) -> None:
+        self._spark, self._subject, self._formula, self._how = spark, subject, formula, how
+        self._known: dict[bytes, Judgement] = {}
+        self.runs = 0
+
+    def __call__(self, inputs: Mapping[str, Stream]) -> Judgement:
+        return self._recalled(inputs) or self.afresh(inputs)
+
+    def knows(self, inputs: Mapping[str, Stream]) -> bool:
+        """Is the judgement known without a run?"""
+        return self._recalled(inputs) is not None
+
+    def afresh(self, inputs: Mapping[str, Stream]) -> Judgement:
+        """Run a case on Spark by itself, whatever is remembered."""
+        case = Case(inputs)
+        if case.length < self._formula.shortest_true:
+            return Judgement(Verdict.INCONCLUSIVE, Trace(()))  # cannot become true: not worth a run
+        judgement, decided = self._run(case)
+        keys = list(_keys(inputs))
+        # A verdict at the end also depends on where the end is.
+        self._known[keys[len(judgement.trace) - 1] if decided and judgement.trace else keys[-1] + b"end"] = judgement
+        return judgement
+
+    def _recalled(self, inputs: Mapping[str, Stream]) -> Judgement | None:
+        key = b""
+        for key in _keys(inputs):
+            if key in self._known:
+                return self._known[key]
+        return self._known.get(key + b"end")
+
+    def _run(self, case: Case) -> tuple[Judgement, bool]:
+        self.runs += 1
+        monitor = self._formula.monitor()
+        seen: list[Instant] = []
+
+        def watch(instant: Instant) -> bool:
+            seen.append(instant)
+            return monitor.step(instant).definite
+
+        try:
+            (trace,) = exercise(self._spark, [case], self._subject, self._how, [watch])
+        except SubjectFailure as failure:
+            return Judgement(Verdict.INCONCLUSIVE, Trace(seen), monitor.premises, None, failure), False
+        except PredicateError as error:
+            error.add_note(f"firesteel: in this case: {dict(case.inputs)!r}")
+            raise
+        decided = monitor.verdict.definite
+        verdict = monitor.finish()
+        explanation = self._formula.explain(trace, ended=not decided) if verdict is Verdict.FALSE else None
+        return Judgement(verdict, trace, monitor.premises, explanation), decided
+
+
+def _keys(inputs: Mapping[str, Stream]) -> Iterator[bytes]:
+    """A key for the first batch of every input, for the first two, and so on."""
+    digest = hashlib.blake2b(repr(sorted(inputs)).encode())
+    length = max((len(stream) for stream in inputs.values()), default=0)
+    for index in range(length):
+        for name in sorted(inputs):
+            digest.update(_text(inputs[name], index).encode())
+        yield digest.digest()
+    if not length:
+        yield digest.digest()
+
+
+def _text(stream: Stream, index: int) -> str:
+    batch: Any = stream[index] if index < len(stream) else Batch()
+    return shown(list(batch.records)) + "\n"

@@ -1,0 +1,57 @@
+"""The streams of a case as one line of text, for `replay=`: plain data, packed; nothing in it is run."""
+
+from __future__ import annotations
+
+import base64
+import io
+import pickle
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from firesteel.errors import InvalidArgument, described
+from firesteel.schemas import parse
+from firesteel.schemas.ddl import to_ddl
+from firesteel.spark.source import plain
+from firesteel.streams import Stream
+
+# What a value of a Spark type may be made of. Unpickling anything else is refused: a replay line is data.
+_ALLOWED = frozenset(
+    {
+        ("datetime", "date"), ("datetime", "datetime"), ("datetime", "time"), ("datetime", "timedelta"),
+        ("datetime", "timezone"), ("decimal", "Decimal"), ("builtins", "bytearray"),
+        ("pyspark.sql.types", "VariantVal"), ("copyreg", "_reconstructor"), ("builtins", "object"),
+        ("pyspark.sql.types", "Geometry"), ("pyspark.sql.types", "Geography"),
+    }
+)  # fmt: skip
+
+
+def encoded(inputs: Mapping[str, Stream]) -> str:
+    """The streams as a line of text.
+
+    >>> decoded(encoded({"input": Stream("n INT", [[(1,)], []])}))
+    {'input': Stream('n INT', [[(1,)], []])}
+    """
+    data = [
+        (name, None if stream.schema is None else to_ddl(stream.schema), [[plain(r) for r in b] for b in stream])
+        for name, stream in inputs.items()
+    ]
+    return base64.urlsafe_b64encode(zlib.compress(pickle.dumps(data, protocol=4), 9)).decode()
+
+
+def decoded(text: str) -> dict[str, Stream]:
+    """The streams of a line of text."""
+    try:
+        data = _Reader(io.BytesIO(zlib.decompress(base64.urlsafe_b64decode(text)))).load()
+        return {name: Stream(parse(schema), batches) for name, schema, batches in data}
+    except Exception as error:
+        raise InvalidArgument(
+            f"{described('replay', text)} is no replay line: copy it whole from the failure that you want to see again"
+        ) from error
+
+
+class _Reader(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in _ALLOWED:
+            raise pickle.UnpicklingError(f"{module}.{name} is not data")
+        return super().find_class(module, name)

@@ -1,0 +1,1 @@
+"""Evidence as text: for a failure's message, and for the terminal."""

@@ -1,0 +1,185 @@
+"""A report as plain text: what a failure's message says, made from the report's data alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+
+from firesteel.evidence import Counterexample, Failed, Falsified, Inconclusive, Report, SubjectError
+from firesteel.logic.formulas import Atom, Formula
+from firesteel.records import Record, columns_of, shown
+from firesteel.report.reasons import sentence
+from firesteel.streams import Batch, Instant, Stream, make_batch, make_stream
+
+_RECORDS = 6
+_BATCHES = 30
+_REPLAY = 2_000
+
+
+def render(report: Report, failure: type[Failed] | None = None) -> str:
+    """The whole text.
+
+    >>> from firesteel import Verdict
+    >>> render(Report(Verdict.TRUE, 20))
+    'true in 20 cases'
+    """
+    if failure is None:
+        return "\n".join([f"{report.verdict.name.lower()} in {report.cases} cases", *report.notes])
+    found = report.counterexample
+    parts = [_title(report, failure)]
+    if found is None:
+        parts += ["\n".join(report.notes), _lines(_facts(report))]
+        return "\n\n".join(part for part in parts if part)
+    parts.append(_reason(found, failure))
+    parts.append(_table(found))
+    parts.append(_lines(_facts(report)))
+    if report.notes:
+        parts.append(_lines(("noted", note) for note in report.notes))
+    parts.append(_again(report, found))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _title(report: Report, failure: type[Failed]) -> str:
+    found = report.counterexample
+    if failure is Falsified and found is not None:
+        return f"the property is false in batch {deciding(found)}"
+    if failure is Inconclusive:
+        return "the property could not be decided"
+    if failure is SubjectError:
+        return "the subject failed"
+    return "the property says nothing here"
+
+
+def deciding(found: Counterexample) -> int:
+    """The instant that made the property false."""
+    if found.explanation is None:
+        return max(len(found.trace) - 1, 0)
+    last = max(len(found.trace) - 1, 0)
+    return min(last, max((leaf.at for leaf in found.explanation.leaves()), default=last))
+
+
+def _reason(found: Counterexample, failure: type[Failed]) -> str:
+    if found.explanation is not None and failure is Falsified:
+        return sentence(found.explanation)
+    return found.reason
+
+
+# --- the table -------------------------------------------------------------------------------------
+
+
+def _table(found: Counterexample) -> str:
+    """Every batch that was judged: what went in, what came out, and what the deciding predicates said."""
+    if not len(found.trace):
+        return _inputs_only(found)
+    atoms = _atoms(found)
+    heads = ["batch", *found.trace[0].inputs, *found.trace[0].outputs, *map(str, atoms)]
+    rows: list[list[str]] = []
+    marks: dict[int, str] = {}
+    for instant in _shown_instants(found):
+        cells = [[str(instant.index)]]
+        cells += [_cell(batch) for batch in (*instant.inputs.values(), *instant.outputs.values())]
+        cells += [[_said(atom, instant, found)] for atom in atoms]
+        if instant.index == deciding(found) and found.explanation is not None:
+            marks[len(rows)] = "  <- false here"
+        rows += [list(row) for row in zip_longest(*cells, fillvalue="")]
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    lines = [_line(heads, widths)] + [_line(row, widths) + marks.get(n, "") for n, row in enumerate(rows)]
+    hidden = len(found.trace) - len(_shown_instants(found))
+    if hidden:
+        lines.append(f"({hidden} earlier batches are not shown)")
+    rest = max(len(stream) for stream in found.inputs.values()) - len(found.trace)
+    if rest > 0:
+        lines.append(f"({rest} more batch{' was' if rest == 1 else 'es were'} not needed)")
+    return "\n".join(f"  {line}".rstrip() for line in lines)
+
+
+def _inputs_only(found: Counterexample) -> str:
+    return "\n".join(f"  {name}  {_short(repr(stream), 400)}" for name, stream in found.inputs.items())
+
+
+def _shown_instants(found: Counterexample) -> Sequence[Instant]:
+    instants: Sequence[Instant] = found.trace[-_BATCHES:]
+    return instants
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+def _cell(batch: Batch) -> list[str]:
+    if type(batch) is not Batch:
+        return [repr(batch)]
+    if not batch:
+        return ["(none)"]
+    records = batch.records[:_RECORDS]
+    lines = _aligned(records) if all(isinstance(r, Record) for r in records) else [shown(r) for r in records]
+    more = len(batch) - len(records)
+    return [_short(line, 80) for line in lines] + ([f"({more} more)"] if more else [])
+
+
+def _aligned(records: Sequence[Record]) -> list[str]:
+    """`user=1   honest=True`, with the columns below each other."""
+    rows = [[f"{name}={shown(r[name])}" for name in columns_of(r) or ()] for r in records]
+    if len({len(row) for row in rows}) != 1:
+        return [" ".join(row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [_line(row, widths) for row in rows]
+
+
+def _atoms(found: Counterexample) -> list[Formula]:
+    leaves = found.explanation.leaves() if found.explanation is not None else ()
+    return list(dict.fromkeys(leaf.formula for leaf in leaves if isinstance(leaf.formula, Atom)))
+
+
+def _said(atom: Formula, instant: Instant, found: Counterexample) -> str:
+    assert isinstance(atom, Atom) and found.explanation is not None
+    decided = any(
+        leaf.formula == atom and leaf.at == instant.index and instant.index == deciding(found)
+        for leaf in found.explanation.leaves()
+    )
+    try:
+        holds = bool(atom.predicate(instant))
+    except Exception:
+        return "?"
+    return ("YES" if holds else "NO") if decided else ("yes" if holds else "no")
+
+
+# --- the rest ----------------------------------------------------------------------------------------
+
+
+def _facts(report: Report) -> Iterator[tuple[str, str]]:
+    if report.formula is not None:
+        yield "property", repr(report.formula)
+    yield from report.setting.items()
+
+
+def _lines(facts: Iterator[tuple[str, str]]) -> str:
+    pairs = list(facts)
+    width = max((len(name) for name, _ in pairs), default=0)
+    return "\n".join(f"{name.ljust(width)}  {text}" for name, text in pairs)
+
+
+def _again(report: Report, found: Counterexample) -> str:
+    subject = report.setting.get("subject", "subject").split(" ")[0].rstrip(",")
+    needed = {name: _needed(stream, len(found.trace)) for name, stream in found.inputs.items()}
+    lines = ["Keep it as a test:", f"  fs.run({_inputs_text(needed)}, {subject})"]
+    if len(found.replay) <= _REPLAY:
+        note = "    # also in .hypothesis/; plain pytest tries it first"
+        lines += ["Run it again:", f'  fs.for_all(..., replay="{found.replay}"){note}']
+    return "\n".join(lines)
+
+
+def _needed(stream: Stream, instants: int) -> Stream:
+    """The batches that were judged, with the schema."""
+    return make_stream((make_batch(b.records, stream.schema) for b in stream[: max(instants, 1)]), stream.schema)
+
+
+def _inputs_text(inputs: Mapping[str, Stream]) -> str:
+    texts = {name: f"fs.{stream!r}" for name, stream in inputs.items()}
+    if list(texts) == ["input"]:
+        return texts["input"]
+    return "{" + ", ".join(f"{name!r}: {text}" for name, text in texts.items()) + "}"
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."

@@ -1,0 +1,68 @@
+"""What goes wrong when a subject is built or run, in words: Spark's own stack trace is kept as the cause."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from firesteel.errors import InvalidArgument
+from firesteel.streams import Trace
+
+
+class SubjectFailure(Exception):
+    """The subject raised, hung, or returned something else than a stream; `trace` is how far it came."""
+
+    def __init__(self, message: str, trace: Trace | None = None) -> None:
+        super().__init__(message)
+        self.trace = trace if trace is not None else Trace(())
+
+
+def root_cause(error: BaseException) -> str:
+    """What really happened, in one line: the user's own exception where a Python function raised inside Spark."""
+    java = _java_exception(error)
+    texts = []
+    while java is not None:
+        texts.append(java.getMessage() or java.toString())
+        java = java.getCause()
+    texts.append(str(error) or type(error).__name__)
+    for text in texts:
+        if "Traceback (most recent call last)" in text:
+            return _last_line_of_traceback(text)
+    return _first_line(texts[-2] if len(texts) > 1 else texts[0])
+
+
+def refused_mode(error: BaseException, mode: str, output: str) -> Exception:
+    """The error of a query that Spark would not start."""
+    if re.search(r"output mode|OUTPUT_MODE", str(error), re.IGNORECASE):
+        others = [other for other in ("append", "update", "complete") if other != mode]
+        return InvalidArgument(
+            f"output_mode={mode!r} does not fit the query of {output!r}: {_first_line(str(error))} "
+            f"Write output_mode={others[0]!r} or {others[1]!r}"
+        )
+    return SubjectFailure(f"Spark would not start the query of {output!r}: {root_cause(error)}")
+
+
+def _java_exception(error: BaseException) -> Any:
+    """The JVM's exception behind a Python one of PySpark or py4j, if there is one."""
+    for found in (error, error.__cause__, error.__context__):
+        for name in ("_origin", "java_exception"):
+            java = getattr(found, name, None)
+            if java is not None:
+                return java
+    return None
+
+
+def _last_line_of_traceback(text: str) -> str:
+    """`ValueError: boom` from the traceback that a Python worker sent."""
+    lines = text[text.index("Traceback (most recent call last)") :].splitlines()
+    for line in lines[1:]:
+        if line and not line.startswith((" ", "\t")):
+            return line.strip()
+    return lines[-1].strip()
+
+
+def _first_line(text: str) -> str:
+    line = next((line.strip() for line in text.splitlines() if line.strip()), text)
+    # Spark puts an error class in front and a state behind: codes that a reader can look up in the cause.
+    line = re.sub(r"^\[[A-Z_.0-9]+\]\s*", "", line)
+    return re.sub(r"\s*SQLSTATE: \w+;?$", "", line)

@@ -1,0 +1,235 @@
+"""Batches that stay in Spark: too large for the driver, asked through Spark jobs with the same answers.
+
+A question that a `Batch` answers with a loop, a `LargeBatch` answers with one job that brings back counts and a few
+offending records. What would bring all records to the driver is refused, with what to write instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, reduce
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from firesteel.checks import Check
+from firesteel.names import name_of
+from firesteel.records import Record
+from firesteel.schemas.conform import conformer
+from firesteel.spark.recorded import Reader, from_local
+from firesteel.spark.source import to_frame
+from firesteel.streams import Batch, common_schema, difference, key_of, keyed, sort_key
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+REMEMBERED = 20
+"""How many offending records come to the driver."""
+
+
+def keep(frame: DataFrame) -> DataFrame:
+    """A micro-batch's rows, computed once and kept on the executors, apart from the query that made them."""
+    return frame.localCheckpoint(eager=True)
+
+
+def large_batch(frames: Sequence[DataFrame], reader: Reader, most: int) -> Batch:
+    """The rows of some frames as a batch: collected if there are at most `most`."""
+    if not frames:
+        return Batch((), schema=reader.schema)
+    frame = reduce(lambda left, right: left.union(right), frames).toDF(*reader.schema.fieldNames())
+    batch = LargeBatch(frame, reader.schema)
+    return reader.batch_of(frame) if len(batch) <= most else batch
+
+
+class LargeBatch(Batch):
+    """A batch whose records stay in Spark; `df` is where they are."""
+
+    # Batch has slots; the frame and what was counted live in a dict of their own.
+    __slots__ = ("__dict__", "_frame")
+
+    def __init__(self, frame: DataFrame, schema: StructType) -> None:
+        object.__setattr__(self, "_frame", frame)
+        object.__setattr__(self, "schema", schema)
+
+    if TYPE_CHECKING:
+        _frame: DataFrame
+
+    @property
+    def df(self) -> DataFrame:
+        return self._frame
+
+    @cached_property
+    def _count(self) -> int:
+        return self.df.count()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} records, {', '.join(self.df.columns)}, in Spark: see .df>"
+
+    # --- questions ---
+
+    def where(self, predicate: Callable[[Any], bool]) -> Batch:
+        frame = self._mapped(lambda records: ((r,) for r in records if predicate(r)))
+        rows = frame.map(lambda pair: tuple(pair[0]))
+        return LargeBatch(self.df.sparkSession.createDataFrame(rows, self.df.schema), self._schema)
+
+    def every(self, predicate: Callable[[Any], bool]) -> Check:
+        count, some = self._found(lambda record: not predicate(record))
+        if not count:
+            return Check(True)
+        verb = "does" if count == 1 else "do"
+        return Check(False, f"{count} of {len(self)} records {verb} not satisfy {name_of(predicate)}", some)
+
+    def some(self, predicate: Callable[[Any], bool]) -> Check:
+        count, some = self._found(predicate)
+        if count:
+            return Check(True, "", some)
+        return Check(False, f"none of {len(self)} records satisfies {name_of(predicate)}", self._few(self.df))
+
+    def none(self, predicate: Callable[[Any], bool]) -> Check:
+        count, some = self._found(predicate)
+        if not count:
+            return Check(True)
+        verb = "satisfies" if count == 1 else "satisfy"
+        return Check(False, f"{count} of {len(self)} records {verb} {name_of(predicate)}", some)
+
+    def unique(self, *columns: str) -> Check:
+        from pyspark.sql import functions as F
+
+        by = list(columns) or self.df.columns
+        repeated = self.df.groupBy(*by).agg(F.count(F.lit(1)).alias("__times")).where("__times > 1")
+        first = repeated.orderBy(*by).first()
+        if first is None:
+            return Check(True)
+        matching = [F.col(f"all.{name}").eqNullSafe(F.col(f"twice.{name}")) for name in by]
+        offending = self._few(self.df.alias("all").join(repeated.alias("twice"), matching, "leftsemi").orderBy(*by))
+        others = repeated.count() - 1
+        more = f", and {others} more repeat" if others else ""
+        return Check(False, f"{keyed(offending[0], columns)} comes {first['__times']} times{more}", offending)
+
+    def sorted_by(self, *columns: str) -> Check:
+        make = self._maker
+
+        def edges(number: int, rows: Iterable[Any]) -> Iterator[Any]:
+            first = last = None
+            for place, record in enumerate(map(make, rows)):
+                if last is not None and sort_key(key_of(record, columns)) < sort_key(key_of(last, columns)):
+                    yield number, first, record, (place, last, record)
+                    return
+                first, last = first if first is not None else record, record
+            if last is not None:
+                yield number, first, last, None
+
+        before = None
+        for _, first, last, broken in sorted(self.df.rdd.mapPartitionsWithIndex(edges).collect(), key=lambda e: e[0]):
+            if before is not None and sort_key(key_of(first, columns)) < sort_key(key_of(before, columns)):
+                broken = (0, before, first)
+            if broken is not None:
+                by = ", ".join(columns)
+                return Check(False, f"a record comes before the one in front of it by {by}", tuple(broken[1:]))
+            before = last
+        return Check(True)
+
+    def same_as(self, other: Iterable[Any]) -> Check:
+        return self._compared(self.df, self._frame_of(other), both=True)
+
+    def same_set_as(self, other: Iterable[Any]) -> Check:
+        return self._compared(self.df.distinct(), self._frame_of(other).distinct(), both=True)
+
+    def contains(self, other: Iterable[Any]) -> Check:
+        return self._compared(self.df, self._frame_of(other), both=False)
+
+    def __contains__(self, record: object) -> bool:
+        return bool(self.contains([record]))
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.same_as(other)) if isinstance(other, (Batch, list, tuple)) else NotImplemented
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __add__(self, other: Batch) -> Batch:
+        return self.joined((self, other))
+
+    def joined(self, parts: Sequence[Batch]) -> Batch:
+        frames = [self._frame_of(part) for part in parts]
+        schema = common_schema([part.schema for part in parts])
+        return LargeBatch(reduce(lambda left, right: left.union(right), frames), schema or self._schema)
+
+    # --- what would bring everything to the driver ---
+
+    def __iter__(self) -> Iterator[Any]:
+        self._stays("iterate over batch.where(...) once it is small, or use batch.df")
+
+    def __getitem__(self, index: Any) -> Any:
+        self._stays("use batch.df")
+
+    def values(self, column: str, *more: str) -> list[Any]:
+        wanted = ", ".join(map(repr, (column, *more)))
+        self._stays(f"ask with some, none, every or contains, or use batch.df.select({wanted})")
+
+    @property
+    def records(self) -> tuple[Any, ...]:  # type: ignore[override]
+        self._stays("use batch.df")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        self._stays("use batch.df")
+
+    def _stays(self, instead: str) -> NoReturn:
+        raise TypeError(
+            f"this batch has {len(self):,} records and stays in Spark: {instead}; "
+            "or raise the number of records up to which a batch is collected (large=...)"
+        )
+
+    # --- jobs ---
+
+    @property
+    def _schema(self) -> StructType:
+        assert self.schema is not None
+        return self.schema
+
+    @property
+    def _maker(self) -> Callable[[Any], Record]:
+        return conformer(self._schema, moment=from_local)
+
+    def _mapped(self, function: Callable[[Iterator[Record]], Iterable[Any]]) -> Any:
+        make = self._maker
+        return self.df.rdd.mapPartitions(lambda rows: function(map(make, rows)))
+
+    def _found(self, predicate: Callable[[Any], bool]) -> tuple[int, tuple[Record, ...]]:
+        """How many records satisfy a predicate, and some of them."""
+
+        def partition(records: Iterator[Record]) -> Iterator[tuple[int, list[Record]]]:
+            count, some = 0, []
+            for record in records:
+                if predicate(record):
+                    count += 1
+                    if count <= REMEMBERED:
+                        some.append(record)
+            yield count, some
+
+        found = self._mapped(partition).collect()
+        return sum(count for count, _ in found), tuple(islice((r for _, some in found for r in some), REMEMBERED))
+
+    def _few(self, frame: DataFrame) -> tuple[Record, ...]:
+        return tuple(map(self._maker, frame.take(REMEMBERED)))
+
+    def _frame_of(self, other: Iterable[Any]) -> DataFrame:
+        if isinstance(other, LargeBatch):
+            return other.df
+        return to_frame(self.df.sparkSession, Batch(other, schema=self._schema).records, self._schema)
+
+    def _compared(self, mine: DataFrame, theirs: DataFrame, *, both: bool) -> Check:
+        missing = theirs.exceptAll(mine)
+        extra = mine.exceptAll(theirs) if both else None
+        few_missing, few_extra = self._few(missing), self._few(extra) if extra is not None else ()
+        return difference(
+            missing=few_missing,
+            extra=few_extra,
+            counts=(
+                missing.count() if len(few_missing) == REMEMBERED else len(few_missing),
+                extra.count() if extra is not None and len(few_extra) == REMEMBERED else len(few_extra),
+            ),
+        )

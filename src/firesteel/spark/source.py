@@ -1,0 +1,126 @@
+"""Feeding a query in-process: Spark's MemoryStream, with the records' exact types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from firesteel.errors import InvalidArgument
+from firesteel.records import Record
+from firesteel.schemas import carried, type_ddl
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import DataType, StructType
+
+    from firesteel.streams import Batch, Stream
+
+
+class MemorySource:
+    """One input of a query. `df` is what the subject gets; `feed` adds the batches of a stream one by one.
+
+    The records cross to the JVM once, for the whole stream: each crossing costs as much as a micro-batch.
+    """
+
+    def __init__(self, spark: SparkSession, schema: StructType) -> None:
+        from pyspark.sql import DataFrame
+
+        refuse_what_is_not_carried(schema)
+        self._spark = spark
+        self._schema = schema
+        jvm: Any = spark._jvm
+        session = spark._jsparkSession
+        encoder = jvm.org.apache.spark.sql.Encoders.row(session.parseDataType(schema.json()))
+        self._stream = _memory_stream(jvm, session, encoder)
+        self.df: DataFrame = DataFrame(self._stream.toDF(), spark)
+        self._batches: list[Any] = []
+
+    def load(self, stream: Stream) -> None:
+        """Bring a stream's records into the JVM, ready to be fed."""
+        jvm: Any = self._spark._jvm
+        to_seq = jvm.org.apache.spark.api.python.PythonUtils.toSeq
+        rows = java_rows(self._spark, [record for batch in stream for record in batch], self._schema)
+        ends = [0]
+        for batch in stream:
+            ends.append(ends[-1] + len(batch))
+        self._batches = [to_seq(rows.subList(a, b)) for a, b in pairwise(ends)]
+        self._none = to_seq(rows.subList(0, 0))
+
+    def feed(self, index: int) -> None:
+        """Add batch `index`; an empty one where the stream is shorter."""
+        self._stream.addData(self._batches[index] if index < len(self._batches) else self._none)
+
+
+def java_rows(spark: SparkSession, records: Sequence[Record], schema: StructType) -> Any:
+    """The records as a Java list of Spark rows, in order, with exact types."""
+    if records and all(_arrow_is_exact(field.dataType) for field in schema.fields):
+        frame = spark.createDataFrame(_arrow_table(records, schema), schema=schema)  # three times as fast
+    else:
+        frame = spark.createDataFrame([plain(record) for record in records], schema=schema)
+    return frame._jdf.collectAsList()
+
+
+def to_frame(spark: SparkSession, records: Sequence[Record], schema: StructType) -> DataFrame:
+    """The records as a batch DataFrame."""
+    return spark.createDataFrame([plain(record) for record in records], schema=schema)
+
+
+def frame_of(batch: Batch) -> DataFrame:
+    """A batch's records as a DataFrame, in the active session."""
+    from firesteel.spark.session import session
+
+    if batch.schema is None:
+        raise InvalidArgument(f"{batch!r} has no schema: write Batch(records, schema='user BIGINT') to get a DataFrame")
+    return to_frame(session(), batch.records, batch.schema)
+
+
+def plain(value: Any) -> Any:
+    """Records as the tuples that PySpark takes for structs, at any depth."""
+    match value:
+        case Record():
+            return tuple(map(plain, value))
+        case list():
+            return [plain(item) for item in value]
+        case dict():
+            return {plain(key): plain(item) for key, item in value.items()}
+        case _:
+            return value
+
+
+def refuse_what_is_not_carried(schema: StructType) -> None:
+    """Refuse a schema with a type that PySpark cannot send and collect."""
+    for column in schema.fields:
+        why = carried(column.dataType)
+        if why is not None:
+            raise InvalidArgument(f"column {column.name!r} of type {type_ddl(column.dataType)} cannot be fed: {why}")
+
+
+def _memory_stream(jvm: Any, session: Any, encoder: Any) -> Any:
+    from py4j.java_gateway import JavaClass  # type: ignore[import-untyped]
+
+    package = jvm.org.apache.spark.sql.execution.streaming
+    # It moved in 4.1; py4j answers a missing class with a package, which is truthy.
+    if isinstance(package.runtime.MemoryStream, JavaClass):
+        return package.runtime.MemoryStream.apply(encoder, session)
+    return package.MemoryStream.apply(encoder, session.sqlContext())
+
+
+_ARROW_EXACT = frozenset(
+    {"boolean", "byte", "short", "integer", "long", "float", "double", "string", "binary", "date", "timestamp"}
+)
+
+
+def _arrow_is_exact(kind: DataType) -> bool:
+    return kind.typeName() in _ARROW_EXACT
+
+
+def _arrow_table(records: Sequence[Record], schema: StructType) -> Any:
+    import pyarrow as pa  # type: ignore[import-untyped]
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    columns = zip(*records, strict=True)
+    return pa.table(
+        [pa.array(column, to_arrow_type(f.dataType)) for column, f in zip(columns, schema.fields, strict=True)],
+        schema=pa.schema([(f.name, to_arrow_type(f.dataType), f.nullable) for f in schema.fields]),
+    )
