@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from firesteel.spark import archive
+from firesteel import pytest_plugin
+from firesteel.spark import archive, reset
 
 pytest_plugins = ["pytester"]
 
@@ -132,16 +133,19 @@ class TestReset:
         """)
         pytester.runpytest_inprocess("--strict-markers").assert_outcomes(passed=2)
 
-    def test_a_test_that_stops_the_session_is_no_error(self, pytester: pytest.Pytester, spark: SparkSession) -> None:
-        pytester.makepyfile("""
-            from firesteel.spark import reset
+    def test_a_session_that_the_test_itself_started_goes_back_to_its_start(self, spark: SparkSession) -> None:
+        spark.conf.set("spark.sql.shuffle.partitions", "11")
+        spark.range(3).createTempView("left_over")
+        pytest_plugin._restore(None)
+        assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
+        assert not spark.catalog.tableExists("left_over")
 
-            def test_one(monkeypatch, spark):
-                spark.range(1).createTempView("gone_with_it")
-                spark._stopped_for_the_test = True
-                monkeypatch.setattr("firesteel.spark.reset.existing", lambda: None)
-        """)
-        pytester.runpytest_inprocess().assert_outcomes(passed=1)
+    def test_a_session_that_was_stopped_is_let_be(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        before = pytest_plugin._snapshot()
+        assert before is not None
+        monkeypatch.setattr(reset, "existing", lambda: None)
+        pytest_plugin._restore(before)
+        assert pytest_plugin._snapshot() is None
 
 
 @pytest.mark.slow

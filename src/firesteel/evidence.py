@@ -28,6 +28,8 @@ class Counterexample:
     """Runs this case again: `fs.for_all(..., replay=this)`."""
     explanation: Reason | None = None
     """Why, as data."""
+    answers: Mapping[tuple[Formula, int], bool] = field(default_factory=dict)
+    """What the predicates said, by predicate and instant, where they were asked."""
 
 
 @dataclass(frozen=True)

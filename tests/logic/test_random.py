@@ -147,5 +147,5 @@ def test_mutants_of_the_engine_are_caught(monkeypatch, table, key, mutant):
 
 
 def test_the_reader_of_explanations_is_checked_too(monkeypatch):
-    monkeypatch.setattr(explain_module, "_until", lambda values, open_: Verdict.TRUE)
+    monkeypatch.setattr(explain_module, "_until", lambda instants, first, then, open_: Verdict.TRUE)
     assert any(formula.explain(trace).verdict is not oracle.judge(formula, trace) for formula, trace in pairs(500, 20))

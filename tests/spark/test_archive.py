@@ -195,8 +195,9 @@ class TestAtExit:
             lambda file, environment: archive._fail(file, "it failed before"),
             lambda file, environment: environment("CI", "true"),
             lambda file, environment: environment("FIRESTEEL_ARCHIVE", "off"),
+            lambda file, environment: environment("FIRESTEEL_ARCHIVE", "use"),
         ],
-        ids=["ready", "failed", "CI", "off"],
+        ids=["ready", "failed", "CI", "off", "use"],
     )
     def test_not_when(
         self,

@@ -156,7 +156,7 @@ def probe_archive() -> Finding:
         case "failed":
             return Finding("archive", "warn", value, "Try again with `firesteel doctor --build-archive`")
         case "off":
-            return Finding("archive", "ok", value, "Unset it to start Spark in less than half the time")
+            return Finding("archive", "ok", value, "Unset it to start Spark in about half the time")
 
 
 PROBES: tuple[Callable[[], Finding], ...] = (

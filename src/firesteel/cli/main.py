@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     doctor.add_argument(
         "--build-archive",
         action="store_true",
-        help="build the class-data archive now, with which Spark starts in less than half the time; takes about a "
+        help="build the class-data archive now, with which Spark starts in about half the time; takes about a "
         "minute, and happens by itself after your first test run",
     )
     commands.add_parser(

@@ -6,7 +6,7 @@ at what the verdict hangs on. How it is shown is the business of `firesteel.repo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,7 @@ from firesteel.logic.formulas import (
     body_formula,
     truth,
 )
+from firesteel.logic.monitor import Memory
 from firesteel.logic.verdicts import Verdict
 
 TRUE, FALSE, INCONCLUSIVE = Verdict.TRUE, Verdict.FALSE, Verdict.INCONCLUSIVE
@@ -76,26 +77,27 @@ class Reason:
             yield from reason.leaves()
 
 
-def explain(formula: Formula, trace: Iterable[Any], *, ended: bool = True) -> Reason:
+def explain(formula: Formula, trace: Iterable[Any], *, ended: bool = True, memory: Memory | None = None) -> Reason:
     """Why the formula has its verdict on this trace; `ended=False` where the trace may still go on.
+
+    What a monitor's memory holds is not asked again.
 
     >>> import firesteel as fs
     >>> reason = explain(fs.always(fs.eventually(lambda x: x == 0, within=2), during=2), [0, 1, 2])
     >>> reason.verdict, reason.because[0].at, reason.because[0].instants
     (<Verdict.FALSE: -1>, 1, range(1, 3))
     """
-    return _Reader(list(trace), ended).why(formula, 0, 0)
+    return _Reader(list(trace), ended, memory or Memory()).why(formula, 0, 0)
 
 
 class _Reader:
     """Values of formulas at the instants of one trace. `start` is the first instant that the past can reach."""
 
-    def __init__(self, trace: Sequence[Any], ended: bool) -> None:
+    def __init__(self, trace: Sequence[Any], ended: bool, memory: Memory) -> None:
         self.trace = trace
         self.ended = ended
+        self.answers, self.bodies = memory.answers, memory.bodies
         self.values: dict[tuple[int, int, int], tuple[Formula, Verdict]] = {}
-        self.answers: dict[tuple[int, int], tuple[Atom, bool | Check]] = {}
-        self.bodies: dict[tuple[int, int], tuple[Formula, Formula]] = {}
 
     # --- values ---
 
@@ -129,11 +131,19 @@ class _Reader:
             case Eventually(body):
                 return self.any((body,), self.ahead(formula, at), start) | self.open(formula, FALSE)
             case Until(first, then):
-                values = ((self.value(first, k, start), self.value(then, k, start)) for k in self.ahead(formula, at))
-                return _until(values, self.open(formula, FALSE))
+                return _until(
+                    self.ahead(formula, at),
+                    lambda k: self.value(first, k, start),
+                    lambda k: self.value(then, k, start),
+                    self.open(formula, FALSE),
+                )
             case Release(first, then):
-                values = ((~self.value(first, k, start), ~self.value(then, k, start)) for k in self.ahead(formula, at))
-                return ~_until(values, ~self.open(formula, TRUE))
+                return ~_until(
+                    self.ahead(formula, at),
+                    lambda k: ~self.value(first, k, start),
+                    lambda k: ~self.value(then, k, start),
+                    ~self.open(formula, TRUE),
+                )
             case Let() | Consume():
                 if at >= len(self.trace):
                     return INCONCLUSIVE
@@ -146,8 +156,12 @@ class _Reader:
             case Historically(body):
                 return self.all((body,), self.back(formula, at, start), start)
             case Since(holds, after):
-                instants = self.back(formula, at, start)
-                return _until(((self.value(holds, k, start), self.value(after, k, start)) for k in instants), FALSE)
+                return _until(
+                    self.back(formula, at, start),
+                    lambda k: self.value(holds, k, start),
+                    lambda k: self.value(after, k, start),
+                    FALSE,
+                )
         raise AssertionError(f"no rule for {type(formula).__name__}")
 
     def all(self, formulas: Iterable[Formula], instants: Iterable[int], start: int) -> Verdict:
@@ -274,12 +288,16 @@ class _Reader:
         return because
 
 
-def _until(values: Iterable[tuple[Verdict, Verdict]], open_: Verdict) -> Verdict:
+def _until(
+    instants: Iterable[int], first: Callable[[int], Verdict], then: Callable[[int], Verdict], open_: Verdict
+) -> Verdict:
     """The value of until from those of `first` and `then` at its instants; `open_` is what later ones could add."""
     verdict, so_far = FALSE, TRUE
-    for first, then in values:
-        verdict = verdict | (so_far & then)
-        so_far = so_far & first
-        if verdict is TRUE or so_far is FALSE:
+    for at in instants:
+        verdict = verdict | (so_far & then(at))
+        if verdict is TRUE:
+            return TRUE
+        so_far = so_far & first(at)
+        if so_far is FALSE:
             return verdict
     return verdict | (so_far & open_)

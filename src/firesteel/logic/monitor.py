@@ -16,8 +16,10 @@ closes. Operators on the past are cells of a scope: the formula itself, or what 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Set
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from firesteel.checks import Check
 from firesteel.errors import PredicateError
 from firesteel.logic.formulas import (
     PAST,
@@ -55,6 +57,17 @@ _PASSING = 0
 Left: TypeAlias = "Verdict | Formula | _Open"
 
 
+@dataclass(frozen=True)
+class Memory:
+    """What the user's functions answered, so that they need not be asked again to explain a verdict.
+
+    By the node's id and the instant; the node is kept, so that its id stays its own.
+    """
+
+    answers: dict[tuple[int, int], tuple[Atom, bool | Check]] = field(default_factory=dict)
+    bodies: dict[tuple[int, int], tuple[Formula, Formula]] = field(default_factory=dict)
+
+
 class Monitor:
     """Judges a formula while its trace comes in.
 
@@ -66,10 +79,10 @@ class Monitor:
     (<Verdict.INCONCLUSIVE: 0>, <Verdict.TRUE: 1>)
     """
 
-    def __init__(self, formula: Formula) -> None:
+    def __init__(self, formula: Formula, *, memory: Memory | None = None) -> None:
         self.formula = formula
         self._implications = {id(f): f for f in postorder(formula) if isinstance(f, Implies)}
-        self._turn = _Turn(self._implications.keys())
+        self._turn = _Turn(self._implications.keys(), memory)
         self._left: Left = _opened(formula)
         self._finished = False
 
@@ -131,9 +144,10 @@ class Monitor:
 class _Turn:
     """One instant, and what was found out about it."""
 
-    __slots__ = ("asked", "ended", "flat", "index", "instant", "known", "lasting", "past", "seen")
+    __slots__ = ("asked", "ended", "flat", "index", "instant", "known", "lasting", "memory", "past", "seen")
 
-    def __init__(self, lasting: Set[int]) -> None:
+    def __init__(self, lasting: Set[int], memory: Memory | None) -> None:
+        self.memory = memory
         self.instant: Any = None
         self.index = 0
         self.seen = 0
@@ -160,7 +174,7 @@ class _Turn:
 
     def inner(self) -> _Turn:
         """The same instant, for a scope with a past of its own."""
-        turn = _Turn(self.lasting)
+        turn = _Turn(self.lasting, self.memory)
         turn.instant, turn.index, turn.ended, turn.asked = self.instant, self.index, self.ended, self.asked
         return turn
 
@@ -341,6 +355,8 @@ def _atom(node: Atom, turn: _Turn) -> Left:
         answer = node.predicate(turn.instant)
     except Exception as error:
         raise PredicateError(f"the predicate {node.name} raised {error!r} at instant {turn.index}") from error
+    if turn.memory is not None:
+        turn.memory.answers[id(node), turn.index] = (node, answer)
     if answer is True:
         return TRUE
     if answer is False:
@@ -470,13 +486,20 @@ def _release(node: Release, rest: Left | None, turn: _Turn) -> Left:
 def _let(node: Let, turn: _Turn) -> Left:
     if turn.ended:
         return INCONCLUSIVE
-    return _progress(_opened(body_formula(node, turn.instant, turn.index)), turn)
+    return _progress(_opened(_body(node, turn)), turn)
 
 
 def _consume(node: Consume, turn: _Turn) -> Left:
     if turn.ended:
         return INCONCLUSIVE
-    return _opened(body_formula(node, turn.instant, turn.index))
+    return _opened(_body(node, turn))
+
+
+def _body(node: Let | Consume, turn: _Turn) -> Formula:
+    made = body_formula(node, turn.instant, turn.index)
+    if turn.memory is not None:
+        turn.memory.bodies[id(node), turn.index] = (node, made)
+    return made
 
 
 # --- the past ------------------------------------------------------------------------------------------

@@ -123,7 +123,8 @@ class _Run:
         key = self._key()
         # Hypothesis keeps examples by a digest of the test function, its name included.
         prop.__name__ = prop.__qualname__ = f"firesteel_{hashlib.sha1(key.encode()).hexdigest()}"
-        test: Any = settings(given(self.question.streams)(prop))
+        drawing: Any = given(self.question.streams)
+        test = settings(drawing(prop))
         forced = _forced_seed()
         if forced is None and not settings.derandomize:
             test = seed(int.from_bytes(hashlib.sha1(key.encode()).digest()[:6], "big"))(test)
@@ -167,7 +168,7 @@ class _Run:
         """The case that failed, run once more by itself: what is shown was seen twice."""
         assert self.failing is not None and self.first_failing is not None
         inputs, judgement = self.failing
-        again = self.judge.afresh(inputs)
+        again = self.judge.again(inputs, judgement)
         number, original = self.first_failing
         found = f"case {number} of {self.total}"
         if shrunk and original != inputs:
@@ -231,7 +232,9 @@ class _Run:
     ) -> Outcome:
         verdict = judgement.verdict if failure is Falsified else Verdict.INCONCLUSIVE
         explanation = judgement.explanation if failure is Falsified else None
-        counterexample = Counterexample(inputs, judgement.trace, reason, replays.encoded(inputs), explanation)
+        counterexample = Counterexample(
+            inputs, judgement.trace, reason, replays.encoded(inputs), explanation, judgement.answers
+        )
         setting = {**self._setting(), **setting}
         return Outcome(Report(verdict, self.cases, counterexample, self.notes, self.question.formula, setting), failure)
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import PredicateError
-from firesteel.logic.explain import Reason
+from firesteel.logic.explain import Reason, explain
 from firesteel.logic.formulas import Formula, Implies
+from firesteel.logic.monitor import Memory, Monitor
 from firesteel.logic.verdicts import Verdict
 from firesteel.records import shown
 from firesteel.spark.failures import SubjectFailure
@@ -32,6 +33,7 @@ class Judgement:
     trace: Trace
     premises: Mapping[Implies | None, bool] = field(default_factory=dict)
     explanation: Reason | None = None
+    answers: Mapping[tuple[Formula, int], bool] = field(default_factory=dict)
     error: SubjectFailure | None = None
 
 
@@ -61,6 +63,20 @@ class Judge:
         self._known[keys[len(judgement.trace) - 1] if decided and judgement.trace else keys[-1] + b"end"] = judgement
         return judgement
 
+    def again(self, inputs: Mapping[str, Stream], before: Judgement) -> Judgement:
+        """Run a judged case once more by itself: the same judgement if Spark did the same, else a new one.
+
+        The predicates are asked anew only then: they may use Hypothesis (`note`, `target`), whose example is over.
+        """
+        watch_as_far = len(before.trace)
+        try:
+            (trace,) = exercise(
+                self._spark, [Case(inputs)], self._subject, self._how, [lambda now: now.index + 1 >= watch_as_far]
+            )
+        except SubjectFailure as failure:
+            return Judgement(Verdict.INCONCLUSIVE, failure.trace, error=failure)
+        return before if before.error is None and trace == before.trace else self._run(Case(inputs))[0]
+
     def _recalled(self, inputs: Mapping[str, Stream]) -> Judgement | None:
         key = b""
         for key in _keys(inputs):
@@ -70,7 +86,8 @@ class Judge:
 
     def _run(self, case: Case) -> tuple[Judgement, bool]:
         self.runs += 1
-        monitor = self._formula.monitor()
+        memory = Memory()
+        monitor = Monitor(self._formula, memory=memory)
         seen: list[Instant] = []
 
         def watch(instant: Instant) -> bool:
@@ -80,14 +97,19 @@ class Judge:
         try:
             (trace,) = exercise(self._spark, [case], self._subject, self._how, [watch])
         except SubjectFailure as failure:
-            return Judgement(Verdict.INCONCLUSIVE, Trace(seen), monitor.premises, None, failure), False
+            return Judgement(Verdict.INCONCLUSIVE, Trace(seen), monitor.premises, error=failure), False
         except PredicateError as error:
             error.add_note(f"firesteel: in this case: {dict(case.inputs)!r}")
             raise
         decided = monitor.verdict.definite
         verdict = monitor.finish()
-        explanation = self._formula.explain(trace, ended=not decided) if verdict is Verdict.FALSE else None
-        return Judgement(verdict, trace, monitor.premises, explanation), decided
+        if verdict is not Verdict.FALSE:
+            return Judgement(verdict, trace, monitor.premises), decided
+        explanation = explain(self._formula, trace, ended=not decided, memory=memory)
+        answers: dict[tuple[Formula, int], bool] = {
+            (atom, index): bool(answer) for (_, index), (atom, answer) in memory.answers.items()
+        }
+        return Judgement(verdict, trace, monitor.premises, explanation, answers), decided
 
 
 def _keys(inputs: Mapping[str, Stream]) -> Iterator[bytes]:

@@ -132,15 +132,14 @@ def _atoms(found: Counterexample) -> list[Formula]:
 
 
 def _said(atom: Formula, instant: Instant, found: Counterexample) -> str:
-    assert isinstance(atom, Atom) and found.explanation is not None
+    assert found.explanation is not None
     decided = any(
         leaf.formula == atom and leaf.at == instant.index and instant.index == deciding(found)
         for leaf in found.explanation.leaves()
     )
-    try:
-        holds = bool(atom.predicate(instant))
-    except Exception:
-        return "?"
+    holds = found.answers.get((atom, instant.index))
+    if holds is None:
+        return ""  # not asked: it did not matter there
     return ("YES" if holds else "NO") if decided else ("yes" if holds else "no")
 
 

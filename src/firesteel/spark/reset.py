@@ -39,7 +39,7 @@ def existing() -> SparkSession | None:
 
 
 def snapshot(spark: SparkSession) -> Snapshot:
-    """The session as it is now. About 2 ms, and so is `restore` when there is nothing to do.
+    """The session as it is now. About 1 ms, and so is `restore` when there is nothing to do.
 
     >>> before = snapshot(spark)   # doctest: +SKIP
     >>> spark.range(1).createTempView("left_over"); restore(spark, before)  # doctest: +SKIP

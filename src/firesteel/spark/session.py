@@ -14,6 +14,7 @@ import shutil
 import sys
 import tempfile
 import threading
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -237,6 +238,7 @@ logger.gateway.level = error
 _SILENT = (
     "org.apache.spark.executor.Executor",
     "org.apache.spark.scheduler.TaskSetManager",
+    "org.apache.spark.sql.execution.datasources.v2",
     "org.apache.spark.sql.execution.streaming.MicroBatchExecution",
     "org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution",
     "org.apache.spark.util.Utils",
@@ -298,7 +300,11 @@ def _launch(settings: Mapping[str, str]) -> None:
     threading.Thread(target=_pass_on, args=(source,), name="firesteel-jvm-stderr", daemon=True).start()
     try:
         launch: Any = java_gateway.launch_gateway
-        gateway = launch(conf, {"stderr": sink})
+        with warnings.catch_warnings():
+            # PySpark launches with a function to run between fork and exec. Python 3.12 and later warn about that in
+            # a process with threads; it only sets a signal handler.
+            warnings.filterwarnings("ignore", message=".*multi-threaded, use of fork", category=DeprecationWarning)
+            gateway = launch(conf, {"stderr": sink})
     finally:
         os.close(sink)
     SparkContext._ensure_initialized(gateway=gateway)

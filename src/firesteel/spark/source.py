@@ -106,21 +106,26 @@ def _memory_stream(jvm: Any, session: Any, encoder: Any) -> Any:
     return package.MemoryStream.apply(encoder, session.sqlContext())
 
 
-_ARROW_EXACT = frozenset(
-    {"boolean", "byte", "short", "integer", "long", "float", "double", "string", "binary", "date", "timestamp"}
-)
+# The types that Arrow carries unchanged, by Spark's name for them and pyarrow's.
+_ARROW = {
+    "boolean": "bool_", "byte": "int8", "short": "int16", "integer": "int32", "long": "int64", "float": "float32",
+    "double": "float64", "string": "string", "binary": "binary", "date": "date32",
+}  # fmt: skip
 
 
 def _arrow_is_exact(kind: DataType) -> bool:
-    return kind.typeName() in _ARROW_EXACT
+    return kind.typeName() in _ARROW or kind.typeName() == "timestamp"
+
+
+def _arrow_type(kind: DataType) -> Any:
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+    return pa.timestamp("us", tz="UTC") if kind.typeName() == "timestamp" else getattr(pa, _ARROW[kind.typeName()])()
 
 
 def _arrow_table(records: Sequence[Record], schema: StructType) -> Any:
-    import pyarrow as pa  # type: ignore[import-untyped]
-    from pyspark.sql.pandas.types import to_arrow_type
+    import pyarrow as pa
 
-    columns = zip(*records, strict=True)
-    return pa.table(
-        [pa.array(column, to_arrow_type(f.dataType)) for column, f in zip(columns, schema.fields, strict=True)],
-        schema=pa.schema([(f.name, to_arrow_type(f.dataType), f.nullable) for f in schema.fields]),
-    )
+    fields = [pa.field(field.name, _arrow_type(field.dataType), field.nullable) for field in schema.fields]
+    columns = [pa.array(column, field.type) for column, field in zip(zip(*records, strict=True), fields, strict=True)]
+    return pa.table(columns, schema=pa.schema(fields))

@@ -93,6 +93,7 @@ def _alone(spark: SparkSession, case: Case, subject: Subject, how: Running, watc
     kept = how.large < 0 or any(len(b) > how.large for stream in case.inputs.values() for b in stream)
     instants: list[Instant] = []
     with ExitStack() as stack:
+        stack.enter_context(_exact_dates(spark))
         queries = _built(spark, case, subject, how, stack, kept)
         for query in queries:
             query.feed(0)
@@ -108,6 +109,18 @@ def _alone(spark: SparkSession, case: Case, subject: Subject, how: Running, watc
             if watcher(instants[-1]):
                 break
     return Trace(instants)
+
+
+@contextmanager
+def _exact_dates(spark: SparkSession) -> Iterator[None]:
+    """Rows with java.time values: those of java.sql live in another calendar before 1582."""
+    name = "spark.sql.datetime.java8API.enabled"
+    before = spark.conf.get(name)
+    spark.conf.set(name, "true")
+    try:
+        yield
+    finally:
+        spark.conf.set(name, str(before))
 
 
 def _instant(

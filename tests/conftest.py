@@ -1,0 +1,22 @@
+"""One Spark session for the whole test run: the `spark` fixture of the firesteel plugin. Hypothesis is deterministic."""
+
+import os
+
+import pytest
+from hypothesis import settings
+
+# A test run is no place to build a class-data archive in the background; one that is there is used.
+os.environ.setdefault("FIRESTEEL_ARCHIVE", "use")
+
+settings.register_profile("firesteel", derandomize=True, deadline=None)
+settings.load_profile("firesteel")
+
+pytest_plugins = ["pytester"]
+
+
+@pytest.fixture
+def fresh_database(tmp_path):
+    """Settings with an example database of their own, as a user's project has."""
+    from hypothesis.database import DirectoryBasedExampleDatabase
+
+    return settings(derandomize=False, database=DirectoryBasedExampleDatabase(tmp_path / "examples"))

@@ -1,0 +1,280 @@
+"""for_all: what passes, what fails and how, determinism, the example database, notes, targets, replay."""
+
+import os
+
+import hypothesis
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import firesteel as fs
+from firesteel import InvalidArgument, PredicateError, Verdict
+from firesteel import strategies as ss
+
+N = ss.records("n INT NOT NULL", n=st.integers(0, 100))
+numbers = ss.always(ss.batches(N, min_size=1, max_size=4), during=4)
+same = fs.always(lambda now: now.output.same_as(now.input))
+
+
+def identity(frame):
+    return frame
+
+
+def loses_the_large(frame):
+    return frame.where("n < 50")
+
+
+def nothing(frame):
+    return frame.where("n < 0")
+
+
+def test_a_right_subject_passes(spark):
+    report = fs.for_all(numbers, identity, same, cases=5, spark=spark)
+    assert (report.verdict, report.cases, report.counterexample) == (Verdict.TRUE, 5, None)
+
+
+@pytest.fixture(scope="module")
+def falsified(spark):
+    with pytest.raises(fs.Falsified) as failure:
+        fs.for_all(numbers, loses_the_large, same, cases=30, spark=spark)
+    return failure.value
+
+
+def test_a_wrong_one_is_falsified_and_shrunk(falsified):
+    found = falsified.report.counterexample
+    assert falsified.report.verdict is Verdict.FALSE
+    assert found.inputs["input"] == [[(0,)], [(0,)], [(0,)], [(50,)]], "the generator's shape, the smallest numbers"
+    assert found.trace[3].output == []
+    (leaf,) = found.explanation.leaves()
+    assert (leaf.at, leaf.records) == (3, ((50,),))
+
+
+def test_the_message_says_what_happened_and_how_to_see_it_again(falsified):
+    text = str(falsified)
+    assert text.startswith("the property is false in batch 3\n")
+    assert "had to hold in every batch. It does not in batch 3: 1 missing: Record(n=50)." in text
+    assert "n=50   (none)  NO" in text and text.count("<- false here") == 1
+    assert "loses_the_large (tests/properties/test_for_all.py:" in text
+    assert "fs.run(fs.Stream('n INT NOT NULL', [[(0,)], [(0,)], [(0,)], [(50,)]]), loses_the_large)" in text
+    assert f'replay="{falsified.report.counterexample.replay}"' in text
+
+
+def test_judging_stops_as_soon_as_the_verdict_is_definite(spark):
+    example = fs.Stream("n INT NOT NULL", [[(1,)], [(60,)], [(2,)], [(3,)]])
+    with pytest.raises(fs.Falsified) as failure:
+        fs.for_all(numbers, loses_the_large, same, examples=[example], spark=spark)
+    assert len(failure.value.report.counterexample.trace) == 2
+    assert "(2 more batches were not needed)" in str(failure.value)
+
+
+def test_replay_runs_that_case_and_no_other(spark, falsified):
+    replay = falsified.report.counterexample.replay
+    with pytest.raises(fs.Falsified) as failure:
+        fs.for_all(numbers, loses_the_large, same, replay=replay, spark=spark)
+    assert failure.value.report.counterexample.inputs == falsified.report.counterexample.inputs
+    assert failure.value.report.cases == 1
+    report = fs.for_all(numbers, identity, same, replay=replay, spark=spark)
+    assert (report.verdict, report.cases) == (Verdict.TRUE, 1)
+    with pytest.raises(InvalidArgument, match="is no replay line: copy it whole"):
+        fs.for_all(numbers, identity, same, replay="nonsense", spark=spark)
+
+
+def test_a_replay_line_is_data_and_runs_nothing():
+    import base64
+    import pickle
+    import zlib
+
+    from firesteel.properties.replay import decoded
+
+    evil = base64.urlsafe_b64encode(zlib.compress(pickle.dumps(os.system))).decode()
+    with pytest.raises(InvalidArgument, match="is no replay line"):
+        decoded(evil)
+
+
+def test_examples_run_first(spark):
+    example = fs.Stream("n INT NOT NULL", [[(77,)]])
+    with pytest.raises(fs.Falsified) as failure:
+        fs.for_all(numbers, loses_the_large, same, examples=[example], cases=5, spark=spark)
+    assert failure.value.report.counterexample.inputs["input"] == example
+    assert failure.value.report.cases == 1
+
+
+def test_the_answer_is_the_same_from_run_to_run(spark):
+    def drawn():
+        seen = []
+        watching = fs.always(lambda now: bool(seen.append(now.input.records) or True))
+        fs.for_all(
+            numbers, identity, watching, cases=3, spark=spark, settings=settings(derandomize=False, database=None)
+        )
+        return seen
+
+    assert drawn() == drawn()
+
+
+def test_the_example_database_is_tried_first(spark, fresh_database):
+    for expected in ("case", "case 1 of"):
+        with pytest.raises(fs.Falsified) as failure:
+            fs.for_all(numbers, loses_the_large, same, cases=30, settings=fresh_database, spark=spark)
+        assert expected in failure.value.report.setting["found in"], failure.value.report.setting
+    assert "shrunk" not in failure.value.report.setting["found in"], "the smallest one was there at once"
+
+
+def test_two_properties_of_one_test_do_not_share_their_examples(spark, fresh_database):
+    with pytest.raises(fs.Falsified):
+        fs.for_all(numbers, loses_the_large, same, cases=10, settings=fresh_database, name="one", spark=spark)
+    other = fs.always(lambda now: len(now.output) <= 4)
+    report = fs.for_all(numbers, identity, other, cases=2, settings=fresh_database, name="two", spark=spark)
+    assert report.cases == 2
+
+
+def test_notes_and_targets_work_as_in_hypothesis(spark):
+    def noted(now):
+        hypothesis.note(f"saw {len(now.input)} records")
+        hypothesis.target(float(len(now.input)), label=f"size {now.index}")
+        return now.output.same_as(now.input)
+
+    with pytest.raises(fs.Falsified) as failure:
+        fs.for_all(numbers, loses_the_large, fs.always(noted), cases=30, spark=spark)
+    assert failure.value.report.notes == ("saw 1 records",) * 4, "once for each instant"
+    assert "noted  saw 1 records" in str(failure.value)
+
+
+def test_cases_come_from_the_profile(spark):
+    report = fs.for_all(numbers, identity, same, settings=settings(max_examples=2), spark=spark)
+    assert report.cases == 2
+
+
+def test_several_inputs_drawn_together(spark):
+    inputs = st.fixed_dictionaries({"left": numbers, "right": numbers})
+
+    def both(left, right):
+        return left.union(right)
+
+    fs.for_all(
+        inputs, both, fs.always(lambda now: now.output.same_as(now["left"] + now["right"])), cases=3, spark=spark
+    )
+    with pytest.raises(fs.Falsified) as failure:
+        fs.for_all(
+            inputs,
+            lambda left, right: left,
+            fs.always(lambda now: now.output.contains(now["right"])),
+            cases=9,
+            spark=spark,
+        )
+    assert "fs.run({'left': fs.Stream(" in str(failure.value)
+
+
+# --- never silently true ---------------------------------------------------------------------------------
+
+
+def test_a_stream_that_can_never_be_long_enough_is_refused_before_spark_starts(spark):
+    def never_called(frame):
+        raise AssertionError("Spark was started")
+
+    with pytest.raises(
+        fs.Inconclusive, match="a stream of 4 batches is too short to decide the property: 9 are always enough"
+    ):
+        fs.for_all(numbers, never_called, fs.always(lambda now: True, during=9), cases=3, spark=spark)
+
+
+def test_an_undecided_property_fails_by_default(spark):
+    ahead = fs.always(fs.next_(lambda now: True))
+    with pytest.raises(fs.Inconclusive, match="an operator without a bound is never sure about its last batch"):
+        fs.for_all(numbers, identity, ahead, cases=2, spark=spark)
+    report = fs.for_all(numbers, identity, ahead, cases=2, on_inconclusive="pass", spark=spark)
+    assert report.verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    "streams, subject, formula, message",
+    [
+        (numbers, nothing, fs.always(lambda now: True), "put out nothing at all"),
+        (ss.always(ss.batches(N, max_size=0), during=2), identity, fs.always(lambda now: True), "only empty batches"),
+        (
+            numbers,
+            identity,
+            fs.always(fs.implies(lambda now: now.index > 9, fs.FALSE)),
+            "the premise now.index > 9 never",
+        ),
+        (
+            numbers,
+            identity,
+            fs.always(fs.let(lambda now: fs.implies(now.index > 9, fs.FALSE))),
+            "made by let or consume",
+        ),
+    ],
+    ids=["no output", "no input", "no premise", "no premise on the way"],
+)
+def test_a_property_that_says_nothing_fails_by_default(spark, streams, subject, formula, message):
+    with pytest.raises(fs.Vacuous, match=message):
+        fs.for_all(streams, subject, formula, cases=3, spark=spark)
+    report = fs.for_all(streams, subject, formula, cases=3, on_vacuous="pass", spark=spark)
+    assert report.verdict is Verdict.TRUE
+
+
+# --- what goes wrong ---------------------------------------------------------------------------------------
+
+
+def test_an_exception_in_the_subject_is_shown_with_the_case_that_caused_it(spark):
+    from pyspark.sql import functions as F
+
+    def inverts(frame):
+        return frame.select(F.udf(lambda n: 100 // (n - 7), "int")("n").alias("q"))
+
+    zero = ss.always(ss.batches(ss.records("n INT NOT NULL", n=st.integers(0, 9)), min_size=1, max_size=3), during=2)
+    with pytest.raises(fs.SubjectError, match="in batch 1: ZeroDivisionError") as failure:
+        fs.for_all(zero, inverts, fs.always(lambda now: True), cases=50, spark=spark)
+    assert failure.value.report.counterexample.inputs["input"] == [[(0,)], [(7,)]]
+    assert failure.value.__cause__ is not None
+
+
+def test_a_predicate_that_raises_names_itself_and_the_case(spark):
+    with pytest.raises(PredicateError, match="no column 'm'; the record has 'n'") as failure:
+        fs.for_all(numbers, identity, fs.always(lambda now: now.output[0].m > 0), cases=3, spark=spark)
+    assert any("in this case" in note for note in failure.value.__notes__)
+
+
+def test_a_subject_that_gives_two_answers_is_not_called_false(spark):
+    runs = []
+
+    def moody(frame):
+        runs.append(1)
+        return frame if len(runs) % 2 else frame.where("n < 0")
+
+    with pytest.raises(fs.Inconclusive, match="judged twice, and only the first run broke the property"):
+        fs.for_all(numbers, moody, fs.always(lambda now: not now.output), cases=5, spark=spark)
+
+
+def test_inside_given_the_error_says_what_to_write_instead(spark):
+    @settings(max_examples=1, database=None)
+    @given(numbers)
+    def test(stream):
+        fs.for_all(numbers, identity, same, spark=spark)
+
+    with pytest.raises(InvalidArgument, match="cannot be called inside @given: remove @given"):
+        test()
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"cases": 0}, r"cases=0 \(int\) is not possible"),
+        ({"on_vacuous": "maybe"}, r"on_vacuous='maybe' \(str\) is not possible: write 'fail' or 'pass'"),
+        ({"large": -1}, r"large=-1 \(int\) is not possible"),
+        ({"output_mode": "none"}, "output_mode='none'"),
+    ],
+)
+def test_bad_options(spark, options, message):
+    with pytest.raises(InvalidArgument, match=message):
+        fs.for_all(numbers, identity, same, spark=spark, **options)
+
+
+def test_bad_arguments(spark):
+    with pytest.raises(InvalidArgument, match=r"is no strategy: .* to run one stream, use fs.run"):
+        fs.for_all(fs.Stream("n INT", []), identity, same, spark=spark)
+    with pytest.raises(InvalidArgument, match="is a batch, where a stream is meant"):
+        fs.for_all(ss.batches(N), identity, same, spark=spark)
+    with pytest.raises(InvalidArgument, match=r"formula=5 \(int\) is no formula"):
+        fs.for_all(numbers, identity, 5, spark=spark)
+    with pytest.raises(TypeError, match=r"fs\.for_all has no option 'case': it has .*cases"):
+        fs.for_all(numbers, identity, same, case=3, spark=spark)

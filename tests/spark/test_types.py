@@ -1,0 +1,128 @@
+"""Every Spark type goes from strategy through source, query and recorder unchanged."""
+
+import datetime
+import math
+from decimal import Decimal
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+import firesteel as fs
+from firesteel import InvalidArgument, Record, schemas
+from firesteel import strategies as ss
+
+TYPES = [
+    "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(38,18)", "DECIMAL(5,0)", "STRING",
+    "BINARY", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "INTERVAL DAY TO SECOND", "VARIANT",
+    "ARRAY<DOUBLE>", "ARRAY<STRUCT<t: TIMESTAMP, s: STRING NOT NULL>>", "MAP<STRING, ARRAY<INT>>",
+    "MAP<INT, STRUCT<x: FLOAT, d: DECIMAL(10,2)>>", "STRUCT<a: INT, b: STRUCT<c: BINARY, d: DATE>>",
+]  # fmt: skip
+
+
+def identity(frame):
+    return frame
+
+
+def samples(ddl, count):
+    """Some records with two columns of the type, generated; the second is never null."""
+    made = []
+
+    @settings(max_examples=count, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+    @given(ss.records(f"v {ddl}, w {ddl} NOT NULL"))
+    def draw(record):
+        made.append(record)
+
+    draw()
+    return made
+
+
+@pytest.mark.parametrize("ddl", TYPES)
+def test_values_come_back_as_they_went_in(spark, ddl):
+    records = [r for r in samples(ddl, 40) if not _beyond_a_local_zone(r)]
+    stream = fs.Stream(f"v {ddl}, w {ddl} NOT NULL", [records[:20], [], records[20:]])
+    trace = fs.run(stream, identity, spark=spark)
+    for instant in trace:
+        assert instant.output.same_as(instant.input), instant.output.same_as(instant.input).reason[:500]
+    assert trace[0].output.records == trace[0].input.records, "one partition keeps its order"
+    assert trace[0].output.schema == stream.schema
+
+
+def _beyond_a_local_zone(record):
+    """Python's own local time cannot show the very first and last days of the calendar in every zone."""
+    text = repr(record)
+    return "datetime(1, 1, " in text or "datetime(9999, 12, " in text
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Kolkata", "Pacific/Apia"])
+def test_timestamps_do_not_depend_on_the_sessions_zone(spark, zone):
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        moments = [
+            datetime.datetime(2024, 11, 3, 5, 59, 59, 999_999, tzinfo=datetime.UTC),  # clocks go back in New York
+            datetime.datetime(2024, 11, 3, 6, 30, 0, 1, tzinfo=datetime.UTC),
+            datetime.datetime(2024, 3, 10, 7, 0, 0, 0, tzinfo=datetime.UTC),
+            datetime.datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=datetime.UTC),
+            datetime.datetime(1900, 1, 1, tzinfo=datetime.UTC),
+        ]
+        naive = datetime.datetime(2024, 3, 10, 2, 30, 0, 7)
+        stream = fs.Stream("t TIMESTAMP, n TIMESTAMP_NTZ", [[(moment, naive) for moment in moments]])
+        (instant,) = fs.run(stream, identity, spark=spark)
+        assert instant.output.values("t") == moments
+        assert all(moment.tzinfo is datetime.UTC for moment in instant.output.values("t"))
+        assert instant.output.values("n") == [naive] * len(moments)
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kolkata"])
+def test_timestamps_do_not_depend_on_the_processs_zone(spark, monkeypatch, zone):
+    import time
+
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        moments = [datetime.datetime(2024, 11, 3, hour, 30, 0, 5, tzinfo=datetime.UTC) for hour in range(4, 8)]
+        stream = fs.Stream("t TIMESTAMP", [[(moment,) for moment in moments]])
+        (instant,) = fs.run(stream, identity, spark=spark)
+        assert instant.output.values("t") == moments
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_the_interesting_values_by_name(spark):
+    schema = "x DOUBLE, f FLOAT, d DECIMAL(38,0), s STRING, b BINARY, m MAP<STRING, INT>, a ARRAY<STRUCT<e: STRING>>"
+    rows = [
+        (math.nan, math.nan, Decimal(10**38 - 1), "🔥 e\u0301\n\0'\"", b"\x00\xff", {"k": None}, [("x",), None]),
+        (math.inf, -math.inf, Decimal(-(10**38) + 1), "", b"", {}, []),
+        (-0.0, 0.5, Decimal(0), "x" * 10_000, None, None, None),
+        (None, None, None, None, None, None, None),
+    ]
+    (instant,) = fs.run(fs.Stream(schema, [rows]), identity, spark=spark)
+    assert instant.output == [Record(dict(zip(schemas.parse(schema).fieldNames(), row, strict=True))) for row in rows]
+
+
+@pytest.mark.parametrize("ddl", ["INTERVAL YEAR TO MONTH", "INTERVAL"])
+def test_types_that_pyspark_cannot_carry_are_refused_before_spark_runs(spark, ddl):
+    with pytest.raises(InvalidArgument, match="cannot be fed"):
+        fs.run(fs.Stream(f"v {ddl}", [[]]), identity, spark=spark)
+    with pytest.raises(InvalidArgument):
+        ss.records(f"v {ddl}")
+
+
+def test_ddl_is_read_as_spark_reads_it(spark):
+    from pyspark.sql.types import StructType
+
+    text = (
+        "a INT NOT NULL COMMENT 'x', `b c` ARRAY<MAP<STRING, DECIMAL(10, 2)>>, "
+        "d: STRUCT<e: TIMESTAMP_NTZ, f: BINARY NOT NULL>, "
+        "g TINYINT, h REAL, i NUMERIC, j INTERVAL DAY TO SECOND, k VARIANT, l CHAR(3), m BYTE, n LONG, o DEC(3)"
+    )
+    assert schemas.parse(text) == StructType.fromDDL(text)
+
+
+def test_two_columns_of_one_name_are_kept_apart(spark):
+    stream = fs.Stream("n INT", [[(1,)]])
+    (instant,) = fs.run(stream, lambda frame: frame.selectExpr("n", "n + 1 AS n"), spark=spark)
+    assert instant.output == [Record(n=1, n_2=2)]
