@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: test test-all lint types imports sketches clean help
+.PHONY: demo test test-all lint types imports sketches java clean help
 
 help:  ## show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -17,10 +17,16 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-test: $(STAMP)  ## the fast tests and the doctests
+java:
+	@sh tools/java.sh
+
+demo: $(STAMP) java  ## see it find a bug
+	@$(BIN)/firesteel demo
+
+test: $(STAMP) java  ## the fast tests and the doctests
 	$(BIN)/python -m pytest -m "not slow"
 
-test-all: $(STAMP)  ## all tests
+test-all: $(STAMP) java  ## all tests
 	$(BIN)/python -m pytest
 
 lint: $(STAMP)  ## ruff
@@ -33,7 +39,7 @@ types: $(STAMP)  ## mypy --strict on src
 imports: $(STAMP)  ## the directions of the architecture
 	$(BIN)/lint-imports
 
-sketches: $(STAMP)  ## do the design's sketches fit the package? (skipped where they are not)
+sketches: $(STAMP) java  ## do the design's sketches fit the package? (skipped where they are not)
 	$(BIN)/python tools/check_sketches.py
 
 clean:  ## remove what make made

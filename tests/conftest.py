@@ -1,4 +1,4 @@
-"""One Spark session for the whole test run: the `spark` fixture of the firesteel plugin. Hypothesis is deterministic."""
+"""One Spark session for the whole test run: the `spark` fixture of firesteel's plugin. Hypothesis is deterministic."""
 
 import os
 

@@ -70,6 +70,14 @@ def test_what_would_bring_all_to_the_driver_is_refused(large):
             ask(large)
 
 
+def is_b(record):
+    return record.k == "b"
+
+
+def test_a_function_of_the_test_module_can_be_asked(large):
+    assert large.some(is_b) and len(large.where(is_b)) == 2
+
+
 def test_sorting_across_partitions(spark):
     rows = spark.range(100, numPartitions=4).selectExpr("CAST(id AS DOUBLE) x")
     assert LargeBatch(rows, rows.schema).sorted_by("x")

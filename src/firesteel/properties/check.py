@@ -116,20 +116,19 @@ class _Run:
         settings: Any = self._settings()
         self.total += settings.max_examples
 
-        def prop(drawn: Any) -> None:
+        def prop(drawn: _Drawn) -> None:
             note(_BEGIN)
-            self._case(as_inputs(drawn))
+            self._case(as_inputs(drawn.value))
 
-        key = self._key()
-        # Hypothesis keeps examples by a digest of the test function, its name included.
-        prop.__name__ = prop.__qualname__ = f"firesteel_{hashlib.sha1(key.encode()).hexdigest()}"
-        drawing: Any = given(self.question.streams)
-        test = settings(drawing(prop))
-        forced = _forced_seed()
-        if forced is None and not settings.derandomize:
-            test = seed(int.from_bytes(hashlib.sha1(key.encode()).digest()[:6], "big"))(test)
+        key = hashlib.sha1(self._key().encode()).digest()
+        # What Hypothesis's own pytest plugin does, so that each test keeps its examples apart.
+        prop._hypothesis_internal_add_digest = key  # type: ignore[attr-defined]
+        drawing: Any = given(self.question.streams.map(lambda value: _Drawn(value)))
+        test = drawing(prop)
+        if _forced_seed() is None and not settings.derandomize:
+            test = seed(int.from_bytes(key[:6], "big"))(test)
         try:
-            test()
+            settings(test)()  # outermost: `seed` by itself would do without the example database
         except _Breaks as broken:
             self.notes = _users_notes(broken)
             return self._broken(shrunk=True)
@@ -269,6 +268,16 @@ class _Run:
         test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
         subject, formula = name_of(self.question.subject), repr(self.question.formula)
         return "\n".join([test, self.question.name or "", subject, formula])
+
+
+class _Drawn:
+    """A drawn value as Hypothesis shows it: it prints what it drew, and a stream may hold a million records."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return _size(as_inputs(self.value))
 
 
 class _Breaks(Exception):

@@ -42,11 +42,14 @@ class Judge:
 
     def __init__(self, spark: SparkSession, subject: Subject, formula: Formula, how: Running) -> None:
         self._spark, self._subject, self._formula, self._how = spark, subject, formula, how
-        self._known: dict[bytes, Judgement] = {}
-        self.runs = 0
+        self._known: dict[bytes, _Remembered] = {}
 
     def __call__(self, inputs: Mapping[str, Stream]) -> Judgement:
-        return self._recalled(inputs) or self.afresh(inputs)
+        known = self._recalled(inputs)
+        if known is None:
+            return self.afresh(inputs)
+        # The predicates are asked again all the same: what they note, and aim for, belongs to every example.
+        return _judged(self._formula, known.trace, known.error)
 
     def knows(self, inputs: Mapping[str, Stream]) -> bool:
         """Is the judgement known without a run?"""
@@ -60,7 +63,8 @@ class Judge:
         judgement, decided = self._run(case)
         keys = list(_keys(inputs))
         # A verdict at the end also depends on where the end is.
-        self._known[keys[len(judgement.trace) - 1] if decided and judgement.trace else keys[-1] + b"end"] = judgement
+        key = keys[len(judgement.trace) - 1] if decided and len(judgement.trace) else keys[-1] + b"end"
+        self._known[key] = _Remembered(judgement.trace, judgement.error)
         return judgement
 
     def again(self, inputs: Mapping[str, Stream], before: Judgement) -> Judgement:
@@ -75,9 +79,9 @@ class Judge:
             )
         except SubjectFailure as failure:
             return Judgement(Verdict.INCONCLUSIVE, failure.trace, error=failure)
-        return before if before.error is None and trace == before.trace else self._run(Case(inputs))[0]
+        return before if before.error is None and trace == before.trace else _judged(self._formula, trace, None)
 
-    def _recalled(self, inputs: Mapping[str, Stream]) -> Judgement | None:
+    def _recalled(self, inputs: Mapping[str, Stream]) -> _Remembered | None:
         key = b""
         for key in _keys(inputs):
             if key in self._known:
@@ -85,7 +89,6 @@ class Judge:
         return self._known.get(key + b"end")
 
     def _run(self, case: Case) -> tuple[Judgement, bool]:
-        self.runs += 1
         memory = Memory()
         monitor = Monitor(self._formula, memory=memory)
         seen: list[Instant] = []
@@ -99,17 +102,42 @@ class Judge:
         except SubjectFailure as failure:
             return Judgement(Verdict.INCONCLUSIVE, Trace(seen), monitor.premises, error=failure), False
         except PredicateError as error:
-            error.add_note(f"firesteel: in this case: {dict(case.inputs)!r}")
+            error.add_note(f"firesteel: in this case: {repr(dict(case.inputs))[:2_000]}")
             raise
         decided = monitor.verdict.definite
-        verdict = monitor.finish()
-        if verdict is not Verdict.FALSE:
-            return Judgement(verdict, trace, monitor.premises), decided
-        explanation = explain(self._formula, trace, ended=not decided, memory=memory)
-        answers: dict[tuple[Formula, int], bool] = {
-            (atom, index): bool(answer) for (_, index), (atom, answer) in memory.answers.items()
-        }
-        return Judgement(verdict, trace, monitor.premises, explanation, answers), decided
+        return _concluded(monitor, memory, trace), decided
+
+
+@dataclass(frozen=True)
+class _Remembered:
+    """What Spark did with a case."""
+
+    trace: Trace
+    error: SubjectFailure | None
+
+
+def _judged(formula: Formula, trace: Trace, error: SubjectFailure | None) -> Judgement:
+    """The judgement on a trace that is known."""
+    memory = Memory()
+    monitor = Monitor(formula, memory=memory)
+    for instant in trace:
+        monitor.step(instant)
+    if error is not None:
+        return Judgement(Verdict.INCONCLUSIVE, trace, monitor.premises, error=error)
+    return _concluded(monitor, memory, trace)
+
+
+def _concluded(monitor: Monitor, memory: Memory, trace: Trace) -> Judgement:
+    """The judgement of a monitor that has seen all it is going to see."""
+    decided = monitor.verdict.definite
+    verdict = monitor.finish()
+    if verdict is not Verdict.FALSE:
+        return Judgement(verdict, trace, monitor.premises)
+    explanation = explain(monitor.formula, trace, ended=not decided, memory=memory)
+    answers: dict[tuple[Formula, int], bool] = {
+        (atom, index): bool(answer) for (_, index), (atom, answer) in memory.answers.items()
+    }
+    return Judgement(verdict, trace, monitor.premises, explanation, answers)
 
 
 def _keys(inputs: Mapping[str, Stream]) -> Iterator[bytes]:

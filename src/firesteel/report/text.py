@@ -14,6 +14,7 @@ from firesteel.streams import Batch, Instant, Stream, make_batch, make_stream
 _RECORDS = 6
 _BATCHES = 30
 _REPLAY = 2_000
+_TEST = 4_000
 
 
 def render(report: Report, failure: type[Failed] | None = None) -> str:
@@ -74,16 +75,18 @@ def _table(found: Counterexample) -> str:
     atoms = _atoms(found)
     heads = ["batch", *found.trace[0].inputs, *found.trace[0].outputs, *map(str, atoms)]
     rows: list[list[str]] = []
-    marks: dict[int, str] = {}
+    false_at: int | None = None
     for instant in _shown_instants(found):
         cells = [[str(instant.index)]]
         cells += [_cell(batch) for batch in (*instant.inputs.values(), *instant.outputs.values())]
         cells += [[_said(atom, instant, found)] for atom in atoms]
         if instant.index == deciding(found) and found.explanation is not None:
-            marks[len(rows)] = "  <- false here"
+            false_at = len(rows)
         rows += [list(row) for row in zip_longest(*cells, fillvalue="")]
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    lines = [_line(heads, widths)] + [_line(row, widths) + marks.get(n, "") for n, row in enumerate(rows)]
+    lines = [_line(heads, widths)] + [_line(row, widths) for row in rows]
+    if false_at is not None:
+        lines[false_at + 1] = f"{lines[false_at + 1].ljust(sum(widths) + 2 * len(widths) - 2)}  <- false here"
     hidden = len(found.trace) - len(_shown_instants(found))
     if hidden:
         lines.append(f"({hidden} earlier batches are not shown)")
@@ -161,7 +164,10 @@ def _lines(facts: Iterator[tuple[str, str]]) -> str:
 def _again(report: Report, found: Counterexample) -> str:
     subject = report.setting.get("subject", "subject").split(" ")[0].rstrip(",")
     needed = {name: _needed(stream, len(found.trace)) for name, stream in found.inputs.items()}
-    lines = ["Keep it as a test:", f"  fs.run({_inputs_text(needed)}, {subject})"]
+    test = f"fs.run({_inputs_text(needed)}, {subject})"
+    if len(test) > _TEST:
+        test = "(too long to print: failure.report.counterexample.inputs has the streams)"
+    lines = ["Keep it as a test:", f"  {test}"]
     if len(found.replay) <= _REPLAY:
         note = "    # also in .hypothesis/; plain pytest tries it first"
         lines += ["Run it again:", f'  fs.for_all(..., replay="{found.replay}"){note}']

@@ -6,9 +6,13 @@ offending records. What would bring all records to the driver is refused, with w
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property, reduce
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from firesteel.checks import Check
@@ -16,11 +20,12 @@ from firesteel.names import name_of
 from firesteel.records import Record
 from firesteel.schemas.conform import conformer
 from firesteel.spark.recorded import Reader, from_local
+from firesteel.spark.session import private_directory
 from firesteel.spark.source import to_frame
 from firesteel.streams import Batch, common_schema, difference, key_of, keyed, sort_key
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 REMEMBERED = 20
@@ -71,9 +76,10 @@ class LargeBatch(Batch):
     # --- questions ---
 
     def where(self, predicate: Callable[[Any], bool]) -> Batch:
-        frame = self._mapped(lambda records: ((r,) for r in records if predicate(r)))
-        rows = frame.map(lambda pair: tuple(pair[0]))
-        return LargeBatch(self.df.sparkSession.createDataFrame(rows, self.df.schema), self._schema)
+        with _by_value(predicate):
+            found = self._mapped(lambda records: (tuple(record) for record in records if predicate(record)))
+            rows = self.df.sparkSession.createDataFrame(found, self.df.schema)
+            return LargeBatch(keep(rows), self._schema)
 
     def every(self, predicate: Callable[[Any], bool]) -> Check:
         count, some = self._found(lambda record: not predicate(record))
@@ -111,6 +117,7 @@ class LargeBatch(Batch):
 
     def sorted_by(self, *columns: str) -> Check:
         make = self._maker
+        ship(self.df.sparkSession)
 
         def edges(number: int, rows: Iterable[Any]) -> Iterator[Any]:
             first = last = None
@@ -196,6 +203,7 @@ class LargeBatch(Batch):
 
     def _mapped(self, function: Callable[[Iterator[Record]], Iterable[Any]]) -> Any:
         make = self._maker
+        ship(self.df.sparkSession)
         return self.df.rdd.mapPartitions(lambda rows: function(map(make, rows)))
 
     def _found(self, predicate: Callable[[Any], bool]) -> tuple[int, tuple[Record, ...]]:
@@ -210,7 +218,8 @@ class LargeBatch(Batch):
                         some.append(record)
             yield count, some
 
-        found = self._mapped(partition).collect()
+        with _by_value(predicate):
+            found = self._mapped(partition).collect()
         return sum(count for count, _ in found), tuple(islice((r for _, some in found for r in some), REMEMBERED))
 
     def _few(self, frame: DataFrame) -> tuple[Record, ...]:
@@ -233,3 +242,39 @@ class LargeBatch(Batch):
                 extra.count() if extra is not None and len(few_extra) == REMEMBERED else len(few_extra),
             ),
         )
+
+
+# --- what executors need -----------------------------------------------------------------------------
+
+
+def ship(spark: SparkSession) -> None:
+    """Give the executors of a cluster this package, which need not be installed there."""
+    context = spark.sparkContext
+    application = str(context.applicationId)
+    if context._jsc.sc().isLocal() or application in _shipped:
+        return
+    _shipped.add(application)
+    package = Path(__file__).parent.parent
+    context.addPyFile(
+        shutil.make_archive(str(private_directory() / "firesteel-package"), "zip", package.parent, package.name)
+    )
+
+
+_shipped: set[str] = set()
+
+
+@contextmanager
+def _by_value(function: Callable[..., Any]) -> Iterator[None]:
+    """Send a function with its code: executors cannot import the test module that it stands in."""
+    from pyspark import cloudpickle as untyped
+
+    cloudpickle: Any = untyped
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    if module is None or not getattr(module, "__file__", None) or "site-packages" in str(module.__file__):
+        yield
+        return
+    cloudpickle.register_pickle_by_value(module)
+    try:
+        yield
+    finally:
+        cloudpickle.unregister_pickle_by_value(module)

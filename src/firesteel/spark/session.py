@@ -236,6 +236,7 @@ logger.gateway.level = error
 
 # Their errors come back to Python as exceptions. A search for a small counterexample fails hundreds of times.
 _SILENT = (
+    "org.apache.spark.broadcast.TorrentBroadcast",
     "org.apache.spark.executor.Executor",
     "org.apache.spark.scheduler.TaskSetManager",
     "org.apache.spark.sql.execution.datasources.v2",
