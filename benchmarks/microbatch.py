@@ -25,7 +25,8 @@ from pyspark.sql import SparkSession
 batches, warm, default = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "default"
 if default:
     quiet = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    spark = quiet.config("spark.ui.showConsoleProgress", "false").config("spark.sql.shuffle.partitions", "2").getOrCreate()
+    quiet = quiet.config("spark.ui.showConsoleProgress", "false").config("spark.sql.shuffle.partitions", "2")
+    spark = quiet.getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
 else:
     spark = fs.session({"spark.sql.shuffle.partitions": "2"})
@@ -54,7 +55,8 @@ for name, (subject, mode) in subjects.items():
         watch = lambda instant: bool(marks.append(time.perf_counter()))
         structured.exercise(spark, [case], subject, structured.Running(output_mode=mode), [watch])
     wall = [1000 * (b - a) for a, b in zip(marks, marks[1:])]
-    found[name] = {"wall": sum(wall[warm:]) / len(wall[warm:]), "trigger": sum(triggers[warm + 1:batches]) / len(triggers[warm + 1:batches])}
+    own = triggers[warm + 1:batches]
+    found[name] = {"wall": sum(wall[warm:]) / len(wall[warm:]), "trigger": sum(own) / len(own)}
 print(json.dumps(found))
 """
 
@@ -74,9 +76,7 @@ def measure() -> Mapping[str, Bound]:
         for kind in rounds:
             print(f"round {number + 1} of {ROUNDS}: {kind} ...", file=sys.stderr, flush=True)
             rounds[kind].append(child(kind))
-    print(
-        f"{BATCHES} batches of 20 records, the last {BATCHES - WARM - 1} measured, ms a batch, best of {ROUNDS} rounds\n"
-    )
+    print(f"{BATCHES} batches of 20 records, ms a batch over the last {BATCHES - WARM - 1}, best of {ROUNDS} rounds\n")
     print(f"{'query':14}{'default':>9}{'firesteel':>11}{'Spark itself':>14}{'to Spark':>10}{'to default':>12}")
     bounds = {}
     for query in ("stateless", "aggregating"):

@@ -3,6 +3,10 @@
 import re
 from pathlib import Path
 
+import pytest
+
+import firesteel as fs
+
 README = Path(__file__).parent.parent / "README.md"
 
 
@@ -10,8 +14,8 @@ def blocks():
     return re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
 
 
-def test_the_code_runs_and_prints_what_its_comments_say(capsys, tmp_path):
-    assert len(blocks()) >= 2
+def test_the_code_runs_and_prints_what_its_comments_say(spark, capsys, tmp_path):
+    assert len(blocks()) >= 5
     names = {"__name__": "readme"}
     for number, code in enumerate(blocks()):
         file = tmp_path / f"readme_{number}.py"  # a file, so that lambdas can be shown by their source
@@ -20,6 +24,10 @@ def test_the_code_runs_and_prints_what_its_comments_say(capsys, tmp_path):
         printed = capsys.readouterr().out.splitlines()
         promised = re.findall(r"^# (.*)$", code.split("print(")[-1], re.MULTILINE) if "print(" in code else []
         assert printed == promised
+    names["test_bans_last"]()
+    forgets = lambda events: events.where("NOT honest").select("user")  # noqa: E731
+    with pytest.raises(fs.Falsified):
+        fs.for_all(names["events"], forgets, fs.always(names["all_who_ever_misbehaved"]), cases=20, spark=spark)
 
 
 def test_the_make_targets_exist():

@@ -64,5 +64,5 @@ def test_large_batches_on_a_local_cluster():
         timeout=600,
         check=False,
         env=ENVIRONMENT,
-    )
+    )  # fmt: skip
     assert done.stdout.endswith("cluster ok\n"), done.stdout[-3000:] + done.stderr[-3000:]
