@@ -94,9 +94,8 @@ def _reachable(root):
     seen, todo = set(), [root]
     while todo:
         item = todo.pop()
-        if id(item) in seen or not type(item).__module__.startswith(("firesteel", "builtins")):
-            continue
-        if isinstance(item, (type, int, str)):
+        ours = type(item).__module__.startswith("firesteel.logic") and not isinstance(item, type)
+        if id(item) in seen or not (ours or type(item) in (tuple, list, dict, frozenset)):
             continue
         seen.add(id(item))
         todo.extend(gc.get_referents(item))
