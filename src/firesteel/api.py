@@ -130,9 +130,25 @@ def _running(options: dict[str, Any]) -> tuple[Running, SparkSession, dict[str, 
             raise InvalidArgument(
                 f"{described('output_mode', mode)} is not possible: write 'append', 'update' or 'complete'"
             )
-    spark = options.pop("spark", None)
+    spark = _classic(options.pop("spark", None))
     limits = {name: options.pop(name) for name in ("large", "seconds") if name in options}
     for name, value in limits.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
             raise InvalidArgument(f"{described(name, value)} is not possible: write a number from 0")
-    return Running(output_mode=modes, **limits), spark if spark is not None else session(), options
+    return Running(output_mode=modes, **limits), spark, options
+
+
+def _classic(spark: Any) -> SparkSession:
+    """The session to run in; only a classic one has the JVM beside it that the in-memory source needs."""
+    from pyspark.sql import SparkSession
+
+    if spark is None:
+        return session()
+    if type(spark).__module__.startswith("pyspark.sql.connect"):
+        raise InvalidArgument(
+            "spark=... is a Spark Connect session, which has no JVM in this process to feed streams into: "
+            "write SparkSession.builder.master(...) without .remote(...), or leave spark= out"
+        )
+    if not isinstance(spark, SparkSession):
+        raise InvalidArgument(f"{described('spark', spark)} is no Spark session: write fs.session(), or leave it out")
+    return spark

@@ -41,8 +41,12 @@ def existing() -> SparkSession | None:
 def snapshot(spark: SparkSession) -> Snapshot:
     """The session as it is now. About 1 ms, and so is `restore` when there is nothing to do.
 
-    >>> before = snapshot(spark)   # doctest: +SKIP
-    >>> spark.range(1).createTempView("left_over"); restore(spark, before)  # doctest: +SKIP
+    >>> import firesteel as fs
+    >>> before = snapshot(spark := fs.session())
+    >>> spark.range(1).createTempView("left_over")
+    >>> restore(spark, before)
+    >>> spark.catalog.tableExists("left_over")
+    False
     """
     return Snapshot(
         views=_views(spark),

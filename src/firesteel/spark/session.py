@@ -32,8 +32,8 @@ def session(config: Mapping[str, str] | None = None) -> SparkSession:
     """The local Spark session for tests: the one that is running, or a new one with settings made for small tests.
 
     >>> import firesteel as fs
-    >>> spark = fs.session()                                            # doctest: +SKIP
-    >>> spark = fs.session({"spark.sql.session.timeZone": "Asia/Tokyo"})  # doctest: +SKIP
+    >>> fs.session({"spark.sql.session.timeZone": "UTC"}).conf.get("spark.sql.session.timeZone")
+    'UTC'
 
     A session that is already running, whoever made it, is returned as it is. `config` wins over every setting that
     firesteel would choose. With a session running, its SQL settings are set, and one that can only be chosen at the
