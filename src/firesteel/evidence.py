@@ -44,6 +44,8 @@ class Report:
     formula: Formula | None = None
     setting: Mapping[str, str] = field(default_factory=dict)
     """What was checked, and on what: lines of a name and a text."""
+    call: str = "subject"
+    """How to hand the subject to `fs.run`: its name, and the output mode if it needs one."""
 
 
 class Failed(AssertionError):

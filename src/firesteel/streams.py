@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from firesteel.checks import Check
 from firesteel.errors import InvalidArgument, described
@@ -78,11 +78,15 @@ class Batch(Sequence[Any]):
     def __add__(self, other: Batch) -> Batch:
         if not isinstance(other, Batch):
             return NotImplemented
-        return make_batch(self.records + other.records, common_schema((self.schema, other.schema)))
+        return together((self, other))
 
     def joined(self, parts: Sequence[Batch]) -> Batch:
         """Some batches, this one among them, as one."""
         return together(parts)
+
+    def lifted(self, batch: Batch) -> Batch:
+        """Another batch, held where this one is."""
+        return batch
 
     @property
     def df(self) -> DataFrame:
@@ -186,6 +190,8 @@ class Batch(Sequence[Any]):
         >>> Batch([1, 1, 2]).same_as([1, 2, 3])
         Check(holds=False, reason='1 missing: 3; 1 too many: 1', records=(3, 1))
         """
+        if _in_spark(other):
+            return other.lifted(self).same_as(other)
         theirs = tuple(other)
         if _same_multiset(self.records, theirs):
             return Check(True)
@@ -193,11 +199,15 @@ class Batch(Sequence[Any]):
 
     def same_set_as(self, other: Iterable[Any]) -> Check:
         """The same records as `other`, however often each comes?"""
+        if _in_spark(other):
+            return other.lifted(self).same_set_as(other)
         mine, theirs = _distinct(self.records), _distinct(other)
         return difference(missing=_minus(theirs, mine), extra=_minus(mine, theirs))
 
     def contains(self, other: Iterable[Any]) -> Check:
         """Every record of `other`, at least as often?"""
+        if _in_spark(other):
+            return other.lifted(self).contains(other)
         return difference(missing=_minus(tuple(other), self.records), extra=())
 
 
@@ -239,7 +249,8 @@ class Stream(Sequence[Batch]):
     def __add__(self, other: Stream) -> Stream:
         if not isinstance(other, Stream):
             return NotImplemented
-        return make_stream(self.batches + other.batches, common_schema((self.schema, other.schema)))
+        schema = common_schema((self.schema, other.schema))
+        return make_stream((with_schema(batch, schema) for batch in (*self.batches, *other.batches)), schema)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, (Stream, list, tuple)):
@@ -398,7 +409,15 @@ def together(batches: Iterable[Batch]) -> Batch:
     large = next((part for part in parts if type(part) is not Batch), None)
     if large is not None:
         return large.joined(parts)
-    return make_batch((r for part in parts for r in part.records), common_schema(part.schema for part in parts))
+    schema = common_schema(part.schema for part in parts)
+    return make_batch((r for part in parts for r in with_schema(part, schema).records), schema)
+
+
+def with_schema(batch: Batch, schema: StructType | None) -> Batch:
+    """The batch with records of the schema, which it takes on if it has none of its own."""
+    if schema is None or batch.schema is not None:
+        return batch
+    return Batch(batch.records, schema=schema)
 
 
 def common_schema(schemas: Iterable[StructType | None]) -> StructType | None:
@@ -491,6 +510,11 @@ def _parsed(schema: StructType | str | None) -> StructType | None:
 
 
 # --- how batches compare and read --------------------------------------------------------------
+
+
+def _in_spark(other: Iterable[Any]) -> TypeGuard[Batch]:
+    """A batch that stays in Spark: it is asked, never iterated over."""
+    return isinstance(other, Batch) and type(other) is not Batch
 
 
 def _same_multiset(left: Sequence[Any], right: Sequence[Any]) -> bool:

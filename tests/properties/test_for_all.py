@@ -286,3 +286,91 @@ def test_bad_arguments(spark):
         fs.for_all(numbers, identity, 5, spark=spark)
     with pytest.raises(TypeError, match=r"fs\.for_all has no option 'case': it has .*cases"):
         fs.for_all(numbers, identity, same, case=3, spark=spark)
+
+
+# --- what a reviewer found ---------------------------------------------------------------------------------
+
+
+def grows(frame):
+    return frame.selectExpr("explode(sequence(1, n)) AS m")
+
+
+def test_an_instant_is_judged_once_when_output_turns_large_on_the_way(spark):
+    streams = st.just(fs.Stream("n INT NOT NULL", [[(1,)], [(2,)], [(50,)], [(1,)]]))
+    seen = []
+
+    def counted(now):
+        seen.append(now.index)
+        return now.index < 3
+
+    with pytest.raises(fs.Falsified) as failure:
+        fs.for_all(streams, grows, fs.always(counted, during=4), cases=1, large=20, spark=spark)
+    assert len(failure.value.report.counterexample.trace) == 4
+    assert seen[:4] == [0, 1, 2, 3]
+    fs.for_all(streams, grows, fs.next_(lambda now: now.index == 2, times=2), cases=1, large=20, spark=spark)
+
+
+def test_the_evidence_of_a_subject_that_raises_holds_the_batch_that_it_raised_in(spark):
+    from pyspark.sql import functions as F
+
+    def inverts(frame):
+        return frame.select(F.udf(lambda n: 1 // n, "int")("n").alias("q"))
+
+    example = fs.Stream("n INT NOT NULL", [[(1,)], [(0,)], [(2,)]])
+    with pytest.raises(fs.SubjectError) as failure:
+        fs.for_all(numbers, inverts, fs.always(lambda now: True), examples=[example], spark=spark)
+    text = str(failure.value)
+    assert "fs.run(fs.Stream('n INT NOT NULL', [[(1,)], [(0,)]]), inverts)" in text
+    assert "1      n=0    (failed)" in text and "(1 more batch was not needed)" in text
+
+
+def test_a_subject_that_raises_once_only_is_not_blamed(spark):
+    from pyspark.sql import functions as F
+
+    runs = []
+
+    def moody(frame):
+        runs.append(1)
+        divisor = 0 if len(runs) == 1 else 1
+        return frame.select(F.udf(lambda n: n // divisor, "int")("n").alias("q"))
+
+    example = fs.Stream("n INT NOT NULL", [[(1,)]])
+    with pytest.raises(fs.Inconclusive, match="run twice, and only the first run failed"):
+        fs.for_all(numbers, moody, fs.always(lambda now: True), examples=[example], spark=spark)
+
+
+def test_notes_work_in_examples_and_replays_too(spark, falsified):
+    def noted(now):
+        hypothesis.note("seen")
+        return now.output.same_as(now.input)
+
+    replay = falsified.report.counterexample.replay
+    with pytest.raises(fs.Falsified):
+        fs.for_all(numbers, loses_the_large, fs.always(noted), replay=replay, spark=spark)
+
+
+def test_a_replayed_case_may_be_empty_once_the_bug_is_mended(spark, falsified):
+    replay = falsified.report.counterexample.replay
+    nothing_large = fs.always(lambda now: now.output.none(lambda r: r.n >= 0))
+    assert fs.for_all(numbers, nothing, nothing_large, replay=replay, spark=spark).verdict is Verdict.TRUE
+
+
+def test_the_line_to_keep_names_the_mode_and_parses(spark):
+    wrong = fs.always(lambda now: now.output.none(lambda r: r.n > 50))
+    with pytest.raises(fs.Falsified) as failure:
+        fs.for_all(numbers, lambda f: f.groupBy("n").count(), wrong, output_mode="update", cases=30, spark=spark)
+    line = next(line for line in str(failure.value).splitlines() if "fs.run(" in line)
+    assert line.endswith(", subject, output_mode='update')")
+    compile(line.strip(), "line", "eval")
+
+
+def test_streams_of_two_schemas_are_two_cases(spark):
+    streams = st.sampled_from([fs.Stream("n INT", [[(2**31 - 1,)]]), fs.Stream("n BIGINT", [[(2**31 - 1,)]])])
+    kinds = set()
+
+    def seen(now):
+        kinds.add(now.output.schema.fields[0].dataType.typeName())
+        return True
+
+    fs.for_all(streams, identity, fs.always(seen), cases=10, spark=spark)
+    assert kinds == {"integer", "long"}

@@ -41,7 +41,7 @@ def banned_report():
         "subject": "forgetful (jobs/users.py:12), structured, append mode, Spark 4.3.0",
         "found in": "case 3 of 20; shrunk from 22 batches, 231 records; seen again when run alone",
     }
-    return Report(Verdict.FALSE, 20, found, (), RULE, setting)
+    return Report(Verdict.FALSE, 20, found, (), RULE, setting, "forgetful")
 
 
 def test_the_failure_of_the_design():

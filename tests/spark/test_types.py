@@ -126,3 +126,5 @@ def test_two_columns_of_one_name_are_kept_apart(spark):
     stream = fs.Stream("n INT", [[(1,)]])
     (instant,) = fs.run(stream, lambda frame: frame.selectExpr("n", "n + 1 AS n"), spark=spark)
     assert instant.output == [Record(n=1, n_2=2)]
+    (instant,) = fs.run(stream, lambda frame: frame.selectExpr("n", "n + 1 AS n", "n + 2 AS n_2"), spark=spark)
+    assert instant.output == [Record(n=1, n_3=2, n_2=3)]

@@ -208,6 +208,32 @@ def test_many_small_batches_fit_into_one_example(stream):
     assert len(stream) == 40 and all(10 <= len(batch) <= 20 for batch in stream)
 
 
+PAIRED = ss.records(SCHEMA, user=st.integers(1, 14), honest=st.just(True)) | ss.records(
+    SCHEMA, user=st.just(15), honest=st.just(False)
+)
+
+
+@pytest.mark.parametrize(
+    "elements", [PAIRED, user.filter(lambda r: (r.user == 15) != r.honest)], ids=["alternatives", "filtered"]
+)
+def test_large_batches_keep_what_their_records_promise(elements):
+    @settings(max_examples=40, database=None, phases=[Phase.generate])
+    @given(ss.batches(elements, min_size=40, max_size=60))
+    def check(batch):
+        assert all((r.user == 15) != r.honest for r in batch)
+
+    check()
+
+
+def test_a_batch_without_a_schema_takes_on_that_of_its_stream():
+    by_hand = st.just(Batch([(15, False)]))
+    for streams in (ss.concat(ss.batches(user), by_hand), ss.overlay(ss.always(ss.batches(user), during=1), by_hand)):
+        stream = find(streams, lambda s: True)
+        assert stream[-1][0].user == 15 and stream[-1].schema == stream.schema
+    with pytest.raises(InvalidArgument, match="does not fit the schema"):
+        find(ss.concat(ss.batches(user), st.just(Batch([("x", 1)]))), lambda s: True)
+
+
 # --- schemas -------------------------------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument, described
@@ -68,7 +69,8 @@ def check(question: Question) -> Outcome:
     _validate(question)
     run = _Run(question)
     if question.replay is not None:
-        return run.explicit([replays.decoded(question.replay)]) or run.conclusion()
+        # One case proves nothing about the others, and need not: it may well be an empty one by now.
+        return run.explicit([replays.decoded(question.replay)]) or run.conclusion(may_be_empty=True)
     broken = run.explicit(question.examples)
     if broken is not None:
         return broken
@@ -101,7 +103,7 @@ class _Run:
             self.total += 1
             self.cases += 1
             self.question.progress(self.cases, self.total, False)
-            judgement = self.judge(inputs)
+            judgement = _in_example(partial(self.judge, inputs))
             self._remember(inputs, judgement)
             if judgement.verdict is Verdict.FALSE or judgement.error is not None:
                 self.first_failing = (self.cases, inputs)
@@ -167,13 +169,16 @@ class _Run:
         """The case that failed, run once more by itself: what is shown was seen twice."""
         assert self.failing is not None and self.first_failing is not None
         inputs, judgement = self.failing
-        again = self.judge.again(inputs, judgement)
+        again = _in_example(partial(self.judge.again, inputs, judgement))
         number, original = self.first_failing
         found = f"case {number} of {self.total}"
         if shrunk and original != inputs:
             found += f"; shrunk from {_size(original)}"
+        if judgement.error is not None and again.error is not None:
+            return self._subject_error(inputs, again, found)
         if judgement.error is not None:
-            return self._subject_error(inputs, again if again.error is not None else judgement, found)
+            reason = f"the same input was run twice, and only the first run failed: {judgement.error}"
+            return self._outcome(Inconclusive, inputs, again, reason, {"found in": found})
         if again.verdict is not Verdict.FALSE:
             reason = (
                 "the same input was judged twice, and only the first run broke the property: the subject gives "
@@ -187,14 +192,14 @@ class _Run:
         outcome = self._outcome(SubjectError, inputs, judgement, reason, {"found in": found})
         return replace(outcome, cause=judgement.error.__cause__ if judgement.error else None)
 
-    def conclusion(self) -> Outcome:
+    def conclusion(self, *, may_be_empty: bool = False) -> Outcome:
         """All cases are run, and none is false: is it true, undecided, or empty?"""
         question = self.question
         if self.undecided is not None and question.on_inconclusive == "fail":
             inputs, judgement = self.undecided
             return self._outcome(Inconclusive, inputs, judgement, self._too_short(inputs), {})
         empty = self._emptiness()
-        if empty is not None and question.on_vacuous == "fail":
+        if empty is not None and question.on_vacuous == "fail" and not may_be_empty:
             report = Report(Verdict.INCONCLUSIVE, self.cases, None, (empty,), question.formula, self._setting())
             return Outcome(report, Vacuous)
         verdict = Verdict.TRUE if self.undecided is None else Verdict.INCONCLUSIVE
@@ -235,7 +240,14 @@ class _Run:
             inputs, judgement.trace, reason, replays.encoded(inputs), explanation, judgement.answers
         )
         setting = {**self._setting(), **setting}
-        return Outcome(Report(verdict, self.cases, counterexample, self.notes, self.question.formula, setting), failure)
+        formula = self.question.formula
+        return Outcome(Report(verdict, self.cases, counterexample, self.notes, formula, setting, self._call()), failure)
+
+    def _call(self) -> str:
+        """The subject's part of a line of code that runs it."""
+        name, mode = name_of(self.question.subject), self.question.how.output_mode
+        subject = name if name.isidentifier() else "subject"
+        return subject if mode == "append" else f"{subject}, output_mode={mode!r}"
 
     def _setting(self) -> dict[str, str]:
         mode = self.question.how.output_mode
@@ -278,6 +290,24 @@ class _Drawn:
 
     def __repr__(self) -> str:
         return _size(as_inputs(self.value))
+
+
+def _in_example(action: Callable[[], Judgement]) -> Judgement:
+    """Do something as one example of Hypothesis: the user's predicates may note and aim, which needs one."""
+    from hypothesis import HealthCheck, Phase, given, settings
+    from hypothesis import strategies as st
+
+    done: list[Judgement] = []
+
+    @settings(
+        max_examples=1, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+    )
+    @given(st.none())
+    def example(_: None) -> None:
+        done.append(action())
+
+    example()
+    return done[0]
 
 
 class _Breaks(Exception):

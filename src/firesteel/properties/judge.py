@@ -72,14 +72,16 @@ class Judge:
 
         The predicates are asked anew only then: they may use Hypothesis (`note`, `target`), whose example is over.
         """
-        watch_as_far = len(before.trace)
+        watch_as_far = len(before.trace) + (before.error is not None)
         try:
             (trace,) = exercise(
                 self._spark, [Case(inputs)], self._subject, self._how, [lambda now: now.index + 1 >= watch_as_far]
             )
         except SubjectFailure as failure:
             return Judgement(Verdict.INCONCLUSIVE, failure.trace, error=failure)
-        return before if before.error is None and trace == before.trace else _judged(self._formula, trace, None)
+        if before.error is not None:
+            return Judgement(Verdict.INCONCLUSIVE, trace)
+        return before if trace == before.trace else _judged(self._formula, trace, None)
 
     def _recalled(self, inputs: Mapping[str, Stream]) -> _Remembered | None:
         key = b""
@@ -142,7 +144,8 @@ def _concluded(monitor: Monitor, memory: Memory, trace: Trace) -> Judgement:
 
 def _keys(inputs: Mapping[str, Stream]) -> Iterator[bytes]:
     """A key for the first batch of every input, for the first two, and so on."""
-    digest = hashlib.blake2b(repr(sorted(inputs)).encode())
+    schemas = [(name, stream.schema.json() if stream.schema is not None else "") for name, stream in inputs.items()]
+    digest = hashlib.blake2b(repr(sorted(schemas)).encode())
     length = max((len(stream) for stream in inputs.values()), default=0)
     for index in range(length):
         for name in sorted(inputs):

@@ -32,11 +32,11 @@ def render(report: Report, failure: type[Failed] | None = None) -> str:
         parts += ["\n".join(report.notes), _lines(_facts(report))]
         return "\n\n".join(part for part in parts if part)
     parts.append(_reason(found, failure))
-    parts.append(_table(found))
+    parts.append(_table(found, failure))
     parts.append(_lines(_facts(report)))
     if report.notes:
         parts.append(_lines(("noted", note) for note in report.notes))
-    parts.append(_again(report, found))
+    parts.append(_again(report, found, failure))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -68,7 +68,7 @@ def _reason(found: Counterexample, failure: type[Failed]) -> str:
 # --- the table -------------------------------------------------------------------------------------
 
 
-def _table(found: Counterexample) -> str:
+def _table(found: Counterexample, failure: type[Failed]) -> str:
     """Every batch that was judged: what went in, what came out, and what the deciding predicates said."""
     if not len(found.trace):
         return _inputs_only(found)
@@ -83,6 +83,8 @@ def _table(found: Counterexample) -> str:
         if instant.index == deciding(found) and found.explanation is not None:
             false_at = len(rows)
         rows += [list(row) for row in zip_longest(*cells, fillvalue="")]
+    if failure is SubjectError:
+        rows += _failed_row(found, len(heads))
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     lines = [_line(heads, widths)] + [_line(row, widths) for row in rows]
     if false_at is not None:
@@ -90,10 +92,29 @@ def _table(found: Counterexample) -> str:
     hidden = len(found.trace) - len(_shown_instants(found))
     if hidden:
         lines.append(f"({hidden} earlier batches are not shown)")
-    rest = max(len(stream) for stream in found.inputs.values()) - len(found.trace)
+    rest = max(len(stream) for stream in found.inputs.values()) - _needed_batches(found, failure)
     if rest > 0:
         lines.append(f"({rest} more batch{' was' if rest == 1 else 'es were'} not needed)")
     return "\n".join(f"  {line}".rstrip() for line in lines)
+
+
+def _failed_row(found: Counterexample, columns: int) -> list[list[str]]:
+    """The batch that the subject did not survive: it went in, and nothing came out."""
+    index = len(found.trace)
+    batches = [stream[index] for stream in found.inputs.values() if index < len(stream)]
+    if len(batches) < len(found.inputs):
+        return []
+    cells = [[str(index)], *map(_cell, batches), ["(failed)"]]
+    cells += [[""]] * (columns - len(cells))
+    return [list(row) for row in zip_longest(*cells, fillvalue="")]
+
+
+def _needed_batches(found: Counterexample, failure: type[Failed]) -> int:
+    """How many batches it takes to see this again."""
+    longest = max(len(stream) for stream in found.inputs.values())
+    if failure is SubjectError:
+        return min(longest, len(found.trace) + 1)
+    return len(found.trace) or longest
 
 
 def _inputs_only(found: Counterexample) -> str:
@@ -161,10 +182,10 @@ def _lines(facts: Iterator[tuple[str, str]]) -> str:
     return "\n".join(f"{name.ljust(width)}  {text}" for name, text in pairs)
 
 
-def _again(report: Report, found: Counterexample) -> str:
-    subject = report.setting.get("subject", "subject").split(" ")[0].rstrip(",")
-    needed = {name: _needed(stream, len(found.trace)) for name, stream in found.inputs.items()}
-    test = f"fs.run({_inputs_text(needed)}, {subject})"
+def _again(report: Report, found: Counterexample, failure: type[Failed]) -> str:
+    count = _needed_batches(found, failure)
+    needed = {name: _needed(stream, count) for name, stream in found.inputs.items()}
+    test = f"fs.run({_inputs_text(needed)}, {report.call})"
     if len(test) > _TEST:
         test = "(too long to print: failure.report.counterexample.inputs has the streams)"
     lines = ["Keep it as a test:", f"  {test}"]
@@ -176,7 +197,7 @@ def _again(report: Report, found: Counterexample) -> str:
 
 def _needed(stream: Stream, instants: int) -> Stream:
     """The batches that were judged, with the schema."""
-    return make_stream((make_batch(b.records, stream.schema) for b in stream[: max(instants, 1)]), stream.schema)
+    return make_stream((make_batch(b.records, stream.schema) for b in stream[:instants]), stream.schema)
 
 
 def _inputs_text(inputs: Mapping[str, Stream]) -> str:

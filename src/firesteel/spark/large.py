@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from firesteel.checks import Check
+from firesteel.errors import InvalidArgument
 from firesteel.names import name_of
 from firesteel.records import Record
 from firesteel.schemas.conform import conformer
 from firesteel.spark.recorded import Reader, from_local
 from firesteel.spark.session import private_directory
 from firesteel.spark.source import to_frame
-from firesteel.streams import Batch, common_schema, difference, key_of, keyed, sort_key
+from firesteel.streams import Batch, common_schema, difference, key_of, keyed, make_batch, sort_key
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -42,7 +43,7 @@ def large_batch(frames: Sequence[DataFrame], reader: Reader, most: int) -> Batch
     if not frames:
         return Batch((), schema=reader.schema)
     frame = reduce(lambda left, right: left.union(right), frames).toDF(*reader.schema.fieldNames())
-    batch = LargeBatch(frame, reader.schema)
+    batch = LargeBatch(frame, reader.schema, most)
     return reader.batch_of(frame) if len(batch) <= most else batch
 
 
@@ -50,14 +51,17 @@ class LargeBatch(Batch):
     """A batch whose records stay in Spark; `df` is where they are."""
 
     # Batch has slots; the frame and what was counted live in a dict of their own.
-    __slots__ = ("__dict__", "_frame")
+    __slots__ = ("__dict__", "_frame", "_most")
 
-    def __init__(self, frame: DataFrame, schema: StructType) -> None:
+    def __init__(self, frame: DataFrame, schema: StructType, most: int = 10_000) -> None:
+        """`most` is the number of records up to which a part of it is small enough for the driver."""
         object.__setattr__(self, "_frame", frame)
+        object.__setattr__(self, "_most", most)
         object.__setattr__(self, "schema", schema)
 
     if TYPE_CHECKING:
         _frame: DataFrame
+        _most: int
 
     @property
     def df(self) -> DataFrame:
@@ -79,7 +83,10 @@ class LargeBatch(Batch):
         with _by_value(predicate):
             found = self._mapped(lambda records: (tuple(record) for record in records if predicate(record)))
             rows = self.df.sparkSession.createDataFrame(found, self.df.schema)
-            return LargeBatch(keep(rows), self._schema)
+            part = LargeBatch(keep(rows), self._schema, self._most)
+        if len(part) > self._most:
+            return part
+        return make_batch(map(self._maker, part.df.collect()), self._schema)
 
     def every(self, predicate: Callable[[Any], bool]) -> Check:
         count, some = self._found(lambda record: not predicate(record))
@@ -140,13 +147,13 @@ class LargeBatch(Batch):
         return Check(True)
 
     def same_as(self, other: Iterable[Any]) -> Check:
-        return self._compared(self.df, self._frame_of(other), both=True)
+        return self._compared(other, both=True)
 
     def same_set_as(self, other: Iterable[Any]) -> Check:
-        return self._compared(self.df.distinct(), self._frame_of(other).distinct(), both=True)
+        return self._compared(other, both=True, distinct=True)
 
     def contains(self, other: Iterable[Any]) -> Check:
-        return self._compared(self.df, self._frame_of(other), both=False)
+        return self._compared(other, both=False)
 
     def __contains__(self, record: object) -> bool:
         return bool(self.contains([record]))
@@ -163,7 +170,13 @@ class LargeBatch(Batch):
     def joined(self, parts: Sequence[Batch]) -> Batch:
         frames = [self._frame_of(part) for part in parts]
         schema = common_schema([part.schema for part in parts])
-        return LargeBatch(reduce(lambda left, right: left.union(right), frames), schema or self._schema)
+        return LargeBatch(reduce(lambda left, right: left.union(right), frames), schema or self._schema, self._most)
+
+    def lifted(self, batch: Batch) -> Batch:
+        if isinstance(batch, LargeBatch):
+            return batch
+        schema = batch.schema if batch.schema is not None else self._schema
+        return LargeBatch(to_frame(self.df.sparkSession, batch.records, schema), schema, self._most)
 
     # --- what would bring everything to the driver ---
 
@@ -228,9 +241,19 @@ class LargeBatch(Batch):
     def _frame_of(self, other: Iterable[Any]) -> DataFrame:
         if isinstance(other, LargeBatch):
             return other.df
-        return to_frame(self.df.sparkSession, Batch(other, schema=self._schema).records, self._schema)
+        schema = _nullable(self._schema)  # a null where there is none here is a difference, not a mistake
+        return to_frame(self.df.sparkSession, Batch(other, schema=schema).records, schema)
 
-    def _compared(self, mine: DataFrame, theirs: DataFrame, *, both: bool) -> Check:
+    def _compared(self, other: Iterable[Any], *, both: bool, distinct: bool = False) -> Check:
+        if isinstance(other, LargeBatch) and other.df.columns != self.df.columns:
+            columns = f"{', '.join(self.df.columns)} here, {', '.join(other.df.columns)} there"
+            return Check(False, f"the columns differ: {columns}", ())
+        try:
+            mine, theirs = self.df, self._frame_of(other)
+        except InvalidArgument as misfit:
+            return Check(False, str(misfit), ())
+        if distinct:
+            mine, theirs = mine.distinct(), theirs.distinct()
         missing = theirs.exceptAll(mine)
         extra = mine.exceptAll(theirs) if both else None
         few_missing, few_extra = self._few(missing), self._few(extra) if extra is not None else ()
@@ -242,6 +265,12 @@ class LargeBatch(Batch):
                 extra.count() if extra is not None and len(few_extra) == REMEMBERED else len(few_extra),
             ),
         )
+
+
+def _nullable(schema: StructType) -> StructType:
+    from pyspark.sql.types import StructField, StructType
+
+    return StructType([StructField(f.name, f.dataType, True, f.metadata) for f in schema.fields])
 
 
 # --- what executors need -----------------------------------------------------------------------------

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from firesteel.schemas.conform import conformer
@@ -51,11 +51,12 @@ def with_unique_names(schema: StructType) -> StructType:
     names = schema.fieldNames()
     if len(set(names)) == len(names):
         return schema
-    seen: Counter[str] = Counter()
+    made: set[str] = set()
     fields = []
     for field in schema.fields:
-        seen[field.name] += 1
-        name = field.name if seen[field.name] == 1 else f"{field.name}_{seen[field.name]}"
+        numbered = (f"{field.name}_{number}" for number in count(2))
+        name = field.name if field.name not in made else next(n for n in numbered if n not in made | set(names))
+        made.add(name)
         fields.append(StructField(name, field.dataType, field.nullable, field.metadata))
     return StructType(fields)
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -77,20 +77,27 @@ def exercise(
     """
     traces = []
     for case, watcher in zip(cases, watchers, strict=True):
+        kept = any(len(b) > how.large for stream in case.inputs.values() for b in stream)
         try:
-            traces.append(_alone(spark, case, subject, how, watcher))
-        except _TooLarge:
+            traces.append(_alone(spark, case, subject, how, watcher, kept))
+        except _TooLarge as found:
             # Found out too late: from the start, then, with output that never comes to the driver.
-            traces.append(_alone(spark, case, subject, replace(how, large=-1), watcher))
+            traces.append(_alone(spark, case, subject, how, _resumed(watcher, found.judged), kept=True))
     return traces
 
 
+def _resumed(watcher: Watcher, judged: int) -> Watcher:
+    """The watcher, from where it stopped: it must not see an instant twice."""
+    return lambda instant: instant.index >= judged and watcher(instant)
+
+
 class _TooLarge(Exception):
-    """An output that was collected turned out to be large."""
+    """An output that was collected turned out to be large; `judged` instants before it were fine."""
+
+    judged = 0
 
 
-def _alone(spark: SparkSession, case: Case, subject: Subject, how: Running, watcher: Watcher) -> Trace:
-    kept = how.large < 0 or any(len(b) > how.large for stream in case.inputs.values() for b in stream)
+def _alone(spark: SparkSession, case: Case, subject: Subject, how: Running, watcher: Watcher, kept: bool) -> Trace:
     instants: list[Instant] = []
     with ExitStack() as stack:
         stack.enter_context(_exact_dates(spark))
@@ -104,7 +111,11 @@ def _alone(spark: SparkSession, case: Case, subject: Subject, how: Running, watc
             if index + 1 < case.length:
                 for query in queries:
                     query.feed(index + 1)
-            outputs = {query.name: query.output(rows) for query, rows in zip(queries, taken, strict=True)}
+            try:
+                outputs = {query.name: query.output(rows) for query, rows in zip(queries, taken, strict=True)}
+            except _TooLarge as found:
+                found.judged = index
+                raise
             instants.append(_instant(case, index, outputs, queries, instants))
             if watcher(instants[-1]):
                 break
@@ -328,7 +339,7 @@ class _Query:
             return self._reader.batch(taken.rows)
         # In complete mode every micro-batch puts out the whole table anew: the last one is the answer.
         frames = [frame for _, frame in (taken.rows[-1:] if self.mode == "complete" else taken.rows)]
-        return large_batch(frames, self._reader, max(self._how.large, 0))
+        return large_batch(frames, self._reader, self._how.large)
 
     def _keep(self, frame: DataFrame, batch_id: int) -> None:
         assert self._kept is not None

@@ -16,7 +16,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.strategies.arguments import lifted, strategy_of, whole
-from firesteel.streams import Batch, Stream, common_schema, make_batch, make_stream, together
+from firesteel.streams import Batch, Stream, common_schema, make_batch, make_stream, together, with_schema
 
 Batches: TypeAlias = SearchStrategy[Batch]
 Streams: TypeAlias = SearchStrategy[Stream]
@@ -204,12 +204,13 @@ def _laid(parts: Iterable[tuple[int, Stream]]) -> Stream:
         for index, batch in enumerate(stream.batches):
             at[start + index].append(batch)
     schema = common_schema(stream.schema for _, stream in parts)
-    return make_stream((together(batches) if batches else make_batch((), schema) for batches in at), schema)
+    joined = (together(batches) if batches else make_batch((), schema) for batches in at)
+    return make_stream((with_schema(batch, schema) for batch in joined), schema)
 
 
 def _joined(streams: list[Stream]) -> Stream:
     schema = common_schema(stream.schema for stream in streams)
-    return make_stream((batch for stream in streams for batch in stream.batches), schema)
+    return make_stream((with_schema(batch, schema) for stream in streams for batch in stream.batches), schema)
 
 
 # For the examples above.

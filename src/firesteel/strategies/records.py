@@ -185,7 +185,7 @@ def _batches(draw: DrawFn, plan: _Plan) -> Batch:
     example.large_batches += 1
     size = plan.least if plan.least == plan.largest else draw(plan.sizes)
     seed = f"{example.seed} {example.large_batches}" if example.seed else None
-    return plan.batch(_expanded(example.pools[plan], size, seed))
+    return plan.batch(_expanded(example.pools[plan], size, seed, by_column=plan.trusted))
 
 
 def _pools(elements: SearchStrategy[Any], largest: int) -> SearchStrategy[list[Any]]:
@@ -196,14 +196,15 @@ def _pools(elements: SearchStrategy[Any], largest: int) -> SearchStrategy[list[A
     return fours.map(lambda groups: [element for group in groups for element in group])
 
 
-def _expanded(pool: list[Any], size: int, seed: str | None) -> Iterable[Any]:
+def _expanded(pool: list[Any], size: int, seed: str | None, *, by_column: bool) -> Iterable[Any]:
     """`size` elements from a pool: chosen at random by the seed, or in order where there is none.
 
-    The columns of records are chosen one by one. In order, that means the pool itself, then the pool with each column
-    moved on by one more than the column before, and so on: every pair of values comes up without a random choice.
+    The columns of `records` are independent, and are chosen one by one. In order, that means the pool itself, then the
+    pool with each column moved on by one more than the column before, and so on: every pair of values comes up
+    without a random choice.
     """
     rng = None if seed is None else random.Random(seed)
-    if not isinstance(pool[0], Record):
+    if not by_column:
         return islice(cycle(pool), size) if rng is None else rng.choices(pool, k=size)
     names, columns = tuple(pool[0].__dict__), list(zip(*pool, strict=True))
     if rng is None:
