@@ -159,8 +159,10 @@ def freeze(value: Any) -> Hashable:
             return bytes(value)
         case _ if _compares_by_identity(value):
             return freeze(vars(value))
+        case _ if isinstance(value, Hashable):
+            return value
         case _:
-            return value if isinstance(value, Hashable) else repr(value)
+            return freeze(vars(value)) if hasattr(value, "__dict__") else repr(value)
 
 
 def shown(value: Any) -> str:

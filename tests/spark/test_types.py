@@ -14,6 +14,7 @@ from firesteel import strategies as ss
 TYPES = [
     "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(38,18)", "DECIMAL(5,0)", "STRING",
     "BINARY", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "INTERVAL DAY TO SECOND", "VARIANT",
+    "TIME", "STRING COLLATE UTF8_LCASE", "GEOMETRY(4326)", "GEOGRAPHY(4326)",
     "ARRAY<DOUBLE>", "ARRAY<STRUCT<t: TIMESTAMP, s: STRING NOT NULL>>", "MAP<STRING, ARRAY<INT>>",
     "MAP<INT, STRUCT<x: FLOAT, d: DECIMAL(10,2)>>", "STRUCT<a: INT, b: STRUCT<c: BINARY, d: DATE>>",
 ]  # fmt: skip
@@ -128,3 +129,22 @@ def test_two_columns_of_one_name_are_kept_apart(spark):
     assert instant.output == [Record(n=1, n_2=2)]
     (instant,) = fs.run(stream, lambda frame: frame.selectExpr("n", "n + 1 AS n", "n + 2 AS n_2"), spark=spark)
     assert instant.output == [Record(n=1, n_3=2, n_2=3)]
+
+
+def test_a_type_that_is_switched_off_in_the_session_is_refused_clearly(spark):
+    spark.conf.set("spark.sql.timeType.enabled", "false")  # put back by the plugin after the test
+    with pytest.raises(
+        InvalidArgument, match="Spark does not take the schema of the stream 'input': The data type TIME"
+    ):
+        fs.run(fs.Stream("v TIME", [[]]), identity, spark=spark)
+
+
+def test_void(spark):
+    (instant,) = fs.run(fs.Stream("n INT, v VOID", [[(1, None)]]), identity, spark=spark)
+    assert instant.output == [(1, None)]
+
+
+def test_a_collation_reaches_the_query(spark):
+    stream = fs.Stream("s STRING COLLATE UTF8_LCASE", [[("A",), ("b",)]])
+    (instant,) = fs.run(stream, lambda frame: frame.where("s = 'a'"), spark=spark)
+    assert instant.output == [("A",)]

@@ -166,6 +166,7 @@ def _defaults() -> dict[str, str]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.session.timeZone": "UTC",
+        "spark.sql.timeType.enabled": "true",  # else 4.3 refuses TIME columns
         # Every partition of a shuffle is a task, and a task costs more than the few rows of a test in it. Two, so
         # that what depends on partitions can still go wrong.
         "spark.sql.shuffle.partitions": "2",

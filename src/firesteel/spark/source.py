@@ -33,7 +33,7 @@ class MemorySource:
         session = spark._jsparkSession
         encoder = jvm.org.apache.spark.sql.Encoders.row(session.parseDataType(schema.json()))
         self._stream = _memory_stream(jvm, session, encoder)
-        self.df: DataFrame = DataFrame(self._stream.toDF(), spark)
+        self.df: DataFrame = _of_types(DataFrame(self._stream.toDF(), spark), schema)
         self._batches: list[Any] = []
 
     def load(self, stream: Stream) -> None:
@@ -50,6 +50,22 @@ class MemorySource:
     def feed(self, index: int) -> None:
         """Add batch `index`; an empty one where the stream is shorter."""
         self._stream.addData(self._batches[index] if index < len(self._batches) else self._none)
+
+
+def _of_types(frame: DataFrame, schema: StructType) -> DataFrame:
+    """The frame with the types of the schema: the encoder of rows forgets a string's collation."""
+    from pyspark.sql import functions as F
+
+    if frame.schema == schema:
+        return frame
+    return frame.select(
+        *(
+            F.col(f"`{field.name.replace('`', '``')}`").cast(field.dataType).alias(field.name)
+            if made.dataType != field.dataType
+            else F.col(f"`{field.name.replace('`', '``')}`")
+            for made, field in zip(frame.schema.fields, schema.fields, strict=True)
+        )
+    )
 
 
 def java_rows(spark: SparkSession, records: Sequence[Record], schema: StructType) -> Any:

@@ -172,11 +172,20 @@ def _built(
 
 
 def _frames(spark: SparkSession, case: Case, subject: Subject) -> tuple[list[MemorySource], Mapping[str, DataFrame]]:
-    sources = {name: MemorySource(spark, _schema(name, stream)) for name, stream in case.inputs.items()}
-    for name, source in sources.items():
-        source.load(case.inputs[name])
+    sources = {name: _source(spark, name, stream) for name, stream in case.inputs.items()}
     frames = _called(subject, {name: source.df for name, source in sources.items()})
     return list(sources.values()), _outputs(spark, subject, frames)
+
+
+def _source(spark: SparkSession, name: str, stream: Stream) -> MemorySource:
+    from pyspark.errors import AnalysisException
+
+    try:
+        source = MemorySource(spark, _schema(name, stream))
+        source.load(stream)
+    except AnalysisException as error:  # a type that is switched off in this session
+        raise InvalidArgument(f"Spark does not take the schema of the stream {name!r}: {root_cause(error)}") from error
+    return source
 
 
 def _schema(name: str, stream: Stream) -> Any:
