@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import PredicateError
 from firesteel.logic.explain import Reason, explain
-from firesteel.logic.formulas import Formula, Implies
+from firesteel.logic.formulas import Atom, Formula, Implies
 from firesteel.logic.monitor import Memory, Monitor
 from firesteel.logic.verdicts import Verdict
 from firesteel.records import shown
@@ -136,10 +137,20 @@ def _concluded(monitor: Monitor, memory: Memory, trace: Trace) -> Judgement:
     if verdict is not Verdict.FALSE:
         return Judgement(verdict, trace, monitor.premises)
     explanation = explain(monitor.formula, trace, ended=not decided, memory=memory)
+    return Judgement(verdict, trace, monitor.premises, explanation, _answers(explanation, trace, memory))
+
+
+def _answers(explanation: Reason, trace: Trace, memory: Memory) -> dict[tuple[Formula, int], bool]:
+    """What the deciding predicates say at every instant; where they were not asked it mattered to no verdict."""
     answers: dict[tuple[Formula, int], bool] = {
         (atom, index): bool(answer) for (_, index), (atom, answer) in memory.answers.items()
     }
-    return Judgement(verdict, trace, monitor.premises, explanation, answers)
+    for atom in {leaf.formula for leaf in explanation.leaves() if isinstance(leaf.formula, Atom)}:
+        for instant in trace:
+            if (atom, instant.index) not in answers:
+                with suppress(Exception):  # it was never asked here, and may well not be made for it
+                    answers[atom, instant.index] = bool(atom.predicate(instant))
+    return answers
 
 
 def _keys(inputs: Mapping[str, Stream]) -> Iterator[bytes]:
