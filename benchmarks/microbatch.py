@@ -77,7 +77,7 @@ def measure() -> Mapping[str, Bound]:
         for kind in rounds:
             print(f"round {number + 1} of {ROUNDS}: {kind} ...", file=sys.stderr, flush=True)
             rounds[kind].append(child(kind))
-    print(f"{BATCHES} batches of 20 records, ms a batch over the last {BATCHES - WARM - 1}, medians of {ROUNDS} rounds\n")
+    print(f"{BATCHES} batches of 20 rows, ms each in the last {BATCHES - WARM - 1}, medians of {ROUNDS} rounds\n")
     print(f"{'query':14}{'default':>9}{'firesteel':>11}{'Spark itself':>14}{'to Spark':>10}{'to default':>12}")
     bounds = {}
     for query in ("stateless", "aggregating"):
