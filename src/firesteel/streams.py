@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Batch", "Check", "Instant", "Record", "Stream", "Trace"]
 
+Span: TypeAlias = tuple[datetime, datetime]
+"""From a moment, up to before another."""
+
 
 class Batch(Sequence[Any]):
     """The records of one instant. `==` compares as a multiset (NaN equals NaN); `.records` has Spark's order.
@@ -219,26 +222,33 @@ class Stream(Sequence[Batch]):
     (2, True, 0)
     >>> stream
     Stream('user BIGINT NOT NULL', [[(1,), (2,)], []])
+
+    `span` is the event time that the stream covers, from a moment up to before another, whether or not records lie
+    at its edges; `ss.timed` sets it. Windows (`over=`) then begin and end with it.
     """
 
-    __slots__ = ("batches", "schema")
+    __slots__ = ("batches", "schema", "span")
 
-    def __init__(self, schema: StructType | str | None, batches: Iterable[Iterable[Any]]) -> None:
+    def __init__(
+        self, schema: StructType | str | None, batches: Iterable[Iterable[Any]], *, span: Span | None = None
+    ) -> None:
         parsed = _parsed(schema)
         fit = None if parsed is None else fitter(parsed)
         made = tuple(_as_batch(batch, index, parsed, fit) for index, batch in enumerate(batches))
         object.__setattr__(self, "schema", parsed if parsed is not None else common_schema(b.schema for b in made))
         object.__setattr__(self, "batches", made)
+        object.__setattr__(self, "span", span)
 
     if TYPE_CHECKING:
         batches: tuple[Batch, ...]
         schema: StructType | None
+        span: Span | None
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a stream cannot be changed: make a new one instead of setting {name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (make_stream, (self.batches, self.schema))
+        return (make_stream, (self.batches, self.schema, self.span))
 
     def __getitem__(self, index: Any) -> Any:
         return make_stream(self.batches[index], self.schema) if isinstance(index, slice) else self.batches[index]
@@ -250,7 +260,8 @@ class Stream(Sequence[Batch]):
         if not isinstance(other, Stream):
             return NotImplemented
         schema = common_schema((self.schema, other.schema))
-        return make_stream((with_schema(batch, schema) for batch in (*self.batches, *other.batches)), schema)
+        batches = (with_schema(batch, schema) for batch in (*self.batches, *other.batches))
+        return make_stream(batches, schema, common_span((self.span, other.span)))
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, (Stream, list, tuple)):
@@ -262,7 +273,8 @@ class Stream(Sequence[Batch]):
 
     def __repr__(self) -> str:
         text = "None" if self.schema is None else _schema_text(self.schema)
-        return f"Stream({text}, [{', '.join(map(_rows, self.batches))}])"
+        span = "" if self.span is None else f", span={shown(self.span)}"
+        return f"Stream({text}, [{', '.join(map(_rows, self.batches))}]{span})"
 
 
 def _no_batches() -> Mapping[str, Batch]:
@@ -287,7 +299,9 @@ class Instant:
     watermark: datetime | None = None
     """In force while this batch ran (Spark drops what is older); aware, UTC."""
     dropped: int = 0
-    """Records that Spark dropped as late."""
+    """Records that Spark dropped as late (in an aggregation: groups of them, after its first, partial step)."""
+    recorded_state: Batch | None = field(default=None, repr=False)
+    """What `state` gives, where it was recorded."""
     previous: Instant | None = field(default=None, repr=False, compare=False)
     """The instant before this one in its trace; `so_far` looks back through it."""
 
@@ -306,6 +320,18 @@ class Instant:
     def output(self) -> Batch:
         """The output's batch, where there is one output."""
         return _only(self.outputs, "output")
+
+    @property
+    def state(self) -> Batch:
+        """The subject's state after this instant, as Spark keeps it: one record for every key, with `key` and `value`.
+
+        Only where it was asked for: `fs.run(..., state=True)`.
+        """
+        if self.recorded_state is None:
+            raise AttributeError(
+                "the state of the subject was not recorded: ask for it with state=True, as in fs.run(..., state=True)"
+            )
+        return self.recorded_state
 
     @cached_property
     def so_far(self) -> Instant:
@@ -336,23 +362,26 @@ class Trace(Sequence[Instant]):
     (2, Batch([1, 2]))
     """
 
-    __slots__ = ("instants",)
+    __slots__ = ("instants", "outside")
 
-    def __init__(self, instants: Iterable[Instant]) -> None:
+    def __init__(self, instants: Iterable[Instant], *, outside: Mapping[str, Batch] | None = None) -> None:
         linked: list[Instant] = []
         for instant in instants:
             previous = linked[-1] if linked else None
             linked.append(instant if instant.previous is previous else replace(instant, previous=previous))
         object.__setattr__(self, "instants", tuple(linked))
+        object.__setattr__(self, "outside", dict(outside or {}))
 
     if TYPE_CHECKING:
         instants: tuple[Instant, ...]
+        outside: Mapping[str, Batch]
+        """With `over=`: output, by name, whose event time lies in none of the input's windows."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a trace cannot be changed: make a new one instead of setting {name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Trace, (self.instants,))
+        return (_trace, (self.instants, self.outside))
 
     def __getitem__(self, index: Any) -> Any:
         return self.instants[index]
@@ -362,19 +391,25 @@ class Trace(Sequence[Instant]):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, (Trace, list, tuple)):
-            return list(self) == list(other)
+            outside = other.outside if isinstance(other, Trace) else {}
+            return list(self) == list(other) and self.outside == outside
         return NotImplemented
 
     def __hash__(self) -> int:
         return hash(tuple(instant.index for instant in self.instants))
 
     def __repr__(self) -> str:
-        return f"Trace([{', '.join(map(repr, self.instants))}])"
+        outside = f", outside={self.outside!r}" if self.outside else ""
+        return f"Trace([{', '.join(map(repr, self.instants))}]{outside})"
 
     @property
     def output(self) -> Batch:
         """Everything that came out, in order."""
         return together(instant.output for instant in self.instants)
+
+
+def _trace(instants: Iterable[Instant], outside: Mapping[str, Batch]) -> Trace:
+    return Trace(instants, outside=outside)
 
 
 # --- making batches and streams from parts that are known to be right --------------------------
@@ -388,12 +423,19 @@ def make_batch(records: Iterable[Any], schema: StructType | None) -> Batch:
     return batch
 
 
-def make_stream(batches: Iterable[Batch], schema: StructType | None) -> Stream:
+def make_stream(batches: Iterable[Batch], schema: StructType | None, span: Span | None = None) -> Stream:
     """A stream of batches that are known to fit the schema."""
     stream = Stream.__new__(Stream)
     object.__setattr__(stream, "batches", tuple(batches))
     object.__setattr__(stream, "schema", schema)
+    object.__setattr__(stream, "span", span)
     return stream
+
+
+def common_span(spans: Iterable[Span | None]) -> Span | None:
+    """The event time that several streams cover together; None where none of them says."""
+    known = [span for span in spans if span is not None]
+    return (min(start for start, _ in known), max(end for _, end in known)) if known else None
 
 
 def together(batches: Iterable[Batch]) -> Batch:

@@ -16,7 +16,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.strategies.arguments import lifted, strategy_of, whole
-from firesteel.streams import Batch, Stream, common_schema, make_batch, make_stream, together, with_schema
+from firesteel.streams import Batch, Stream, common_schema, common_span, make_batch, make_stream, together, with_schema
 
 Batches: TypeAlias = SearchStrategy[Batch]
 Streams: TypeAlias = SearchStrategy[Stream]
@@ -205,12 +205,14 @@ def _laid(parts: Iterable[tuple[int, Stream]]) -> Stream:
             at[start + index].append(batch)
     schema = common_schema(stream.schema for _, stream in parts)
     joined = (together(batches) if batches else make_batch((), schema) for batches in at)
-    return make_stream((with_schema(batch, schema) for batch in joined), schema)
+    span = common_span(stream.span for _, stream in parts)
+    return make_stream((with_schema(batch, schema) for batch in joined), schema, span)
 
 
 def _joined(streams: list[Stream]) -> Stream:
     schema = common_schema(stream.schema for stream in streams)
-    return make_stream((with_schema(batch, schema) for stream in streams for batch in stream.batches), schema)
+    batches = (with_schema(batch, schema) for stream in streams for batch in stream.batches)
+    return make_stream(batches, schema, common_span(stream.span for stream in streams))
 
 
 # For the examples above.
