@@ -4,13 +4,14 @@
   stand in tools/sketches_pending.txt; a name there that has been built since is an error too, so the list only shrinks.
   Where the package is wider on purpose, tools/sketches_allowed.txt says so.
 - The tests: each sketched test file is type-checked against the package, and run, once every name it uses is built.
+  Where a sketch says what is not so on Spark, CORRECTED has what is run instead, and why. Cases run one by one until
+  there are bulk runs, so the tests take a Hypothesis profile of few examples.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,33 @@ SKETCHES = ROOT.parent / "shared" / "sketches"
 PENDING = ROOT / "tools" / "sketches_pending.txt"
 ALLOWED = ROOT / "tools" / "sketches_allowed.txt"
 
+CORRECTED = {
+    "test_00_readme.py": [
+        # The job removes duplicates of (id, ts), the property wants every id once: it is false, and has to be found so.
+        (
+            '    fs.for_all(events, dedup, fs.always(lambda now: now.so_far.output.unique("id")))',
+            "    with pytest.raises(fs.Falsified):\n"
+            '        fs.for_all(events, dedup, fs.always(lambda now: now.so_far.output.unique("id")))',
+        ),
+        ("import firesteel as fs\n", "import firesteel as fs\nimport pytest\n"),
+    ],
+    "test_05_outer_join.py": [
+        # An output record has four columns, a record of the ads two: they are never equal.
+        (
+            'now.so_far["ads"].records.count(r) >= 1',
+            'now.so_far["ads"].records.count((r.ad, r.shown)) >= 1',
+        ),
+        # `ok` may be null, and then the record is in neither output: the property is false, as firesteel finds.
+        ('ok BOOLEAN"', 'ok BOOLEAN NOT NULL"'),
+    ],
+}
+PROFILE = """
+from hypothesis import settings
+settings.register_profile("sketches", derandomize=True, deadline=None, max_examples={examples})
+settings.load_profile("sketches")
+"""
+EXAMPLES = 12
+
 
 def main() -> int:
     if not SKETCHES.is_dir():
@@ -29,9 +57,8 @@ def main() -> int:
     results = [stubtest()]
     with tempfile.TemporaryDirectory() as folder:
         # Copied, because beside them mypy would find the sketched stubs instead of the package.
-        ready = [
-            shutil.copy(path, folder) for path in sorted(SKETCHES.glob("test_*.py")) if path.name not in pending_tests()
-        ]
+        ready = [copied(path, Path(folder)) for path in sorted(SKETCHES.glob("test_*.py")) if not pending(path.name)]
+        (Path(folder) / "conftest.py").write_text(PROFILE.format(examples=EXAMPLES))
         if ready:
             results.append(run([sys.executable, "-m", "mypy", "--strict", *ready], MYPYPATH=str(ROOT / "src")))
             quick = ["-p", "no:cacheprovider", "--rootdir", folder]
@@ -46,8 +73,19 @@ def stubtest() -> int:
     )
 
 
-def pending_tests() -> set[str]:
-    return set(re.findall(r"^# pending test: (\S+)$", PENDING.read_text(), re.MULTILINE))
+def copied(path: Path, folder: Path) -> str:
+    """A sketched test in the folder, corrected where it has to be; a correction that no longer fits is an error."""
+    text = path.read_text()
+    for wrong, right in CORRECTED.get(path.name, []):
+        if wrong not in text:
+            raise SystemExit(f"sketches: {path.name} has changed: {wrong!r} in CORRECTED is not there any more")
+        text = text.replace(wrong, right)
+    (folder / path.name).write_text(text)
+    return str(folder / path.name)
+
+
+def pending(name: str) -> bool:
+    return name in re.findall(r"^# pending test: (\S+)$", PENDING.read_text(), re.MULTILINE)
 
 
 def run(command: list[str], **environment: str) -> int:

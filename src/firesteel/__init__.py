@@ -49,5 +49,9 @@ from firesteel.streams import Batch as Batch
 from firesteel.streams import Instant as Instant
 from firesteel.streams import Stream as Stream
 from firesteel.streams import Trace as Trace
+from firesteel.windows import Window as Window
+from firesteel.windows import session_window as session_window
+from firesteel.windows import sliding as sliding
+from firesteel.windows import tumbling as tumbling
 
 __version__ = "0.1.0.dev0"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
+from firesteel.durations import duration
 from firesteel.errors import InvalidArgument, described
 from firesteel.evidence import Report, SubjectError
 from firesteel.logic.formulas import FormulaLike, formula_of
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
     from pyspark.sql import SparkSession
 
-    from firesteel.spark.structured import Running
+    from firesteel.spark.query import Running
+    from firesteel.windows import Window
 
 OutputMode: TypeAlias = Literal["append", "update", "complete"]
 Subject: TypeAlias = Callable[..., Any]
@@ -29,6 +32,14 @@ class RunOptions(TypedDict, total=False):
     """Spark's output mode, of all outputs or by name: append (the default), update or complete."""
     spark: SparkSession
     """The session to run in; `fs.session()` if left out."""
+    batch_interval: str | timedelta
+    """Processing time from one batch to the next, on a clock that the runner moves: "1 second" if left out."""
+    over: Window
+    """Windows of event time that the property looks at, instead of the batches: `fs.tumbling("1 hour", on="ts")`."""
+    close: bool
+    """Does event time end with the stream, so that the last windows come out? True if left out."""
+    state: bool
+    """Read the subject's state after every batch, as `instant.state`; False if left out."""
     large: int
     """A batch of more records than this stays a Spark DataFrame; 10,000 if left out."""
     seconds: float
@@ -71,6 +82,15 @@ def run(stream: Stream | Mapping[str, Stream], subject: Subject, **options: Unpa
     >>> trace = fs.run(fs.Stream("n INT", [[(1,), (2,)], [(3,)]]), lambda numbers: numbers.where("n > 1"))
     >>> [instant.output.values("n") for instant in trace]
     [[2], [3]]
+
+    Time is under control: batch k runs k times `batch_interval` after the year 2000 began, by the clock that
+    `current_timestamp`, timers and timeouts go by. Where the subject has a watermark, event time ends with the stream:
+    the last instant also holds what comes out then, with nothing fed for it (`close=False` switches that off).
+
+    >>> clock = fs.run(fs.Stream("n INT", [[(1,)], [(2,)]]), lambda f: f.selectExpr("current_timestamp() AS at"),
+    ...                batch_interval="1 minute")
+    >>> [instant.output[0].at == instant.time for instant in clock], clock[1].time.isoformat()
+    ([True, True], '2000-01-01T00:01:00+00:00')
     """
     from firesteel.properties.check import as_inputs
     from firesteel.spark.failures import SubjectFailure
@@ -122,7 +142,7 @@ def for_all(streams: Streams, subject: Subject, formula: FormulaLike, **options:
 
 def _running(options: dict[str, Any]) -> tuple[Running, SparkSession, dict[str, Any]]:
     """How to run, on what, and the options that are left."""
-    from firesteel.spark.structured import Running
+    from firesteel.spark.query import Running
 
     modes = options.pop("output_mode", "append")
     for mode in modes.values() if isinstance(modes, Mapping) else (modes,):
@@ -135,7 +155,36 @@ def _running(options: dict[str, Any]) -> tuple[Running, SparkSession, dict[str, 
     for name, value in limits.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
             raise InvalidArgument(f"{described(name, value)} is not possible: write a number from 0")
-    return Running(output_mode=modes, **limits), spark, options
+    return Running(output_mode=modes, **limits, **_time(options)), spark, options
+
+
+def _time(options: dict[str, Any]) -> dict[str, Any]:
+    """The options about time, taken out and checked."""
+    from firesteel.windows import Window
+
+    found: dict[str, Any] = {
+        name: options.pop(name) for name in ("batch_interval", "over", "close", "state") if name in options
+    }
+    if "batch_interval" in found:
+        found["batch_interval"] = duration(found["batch_interval"], "batch_interval")
+        if found["batch_interval"] % timedelta(milliseconds=1):
+            raise InvalidArgument(
+                f"{described('batch_interval', found['batch_interval'])} is not possible: Spark's clock counts "
+                "milliseconds"
+            )
+    if not isinstance(found.get("over"), (Window, type(None))):
+        raise InvalidArgument(
+            f"{described('over', found['over'])} is no window: write fs.tumbling('1 hour', on='ts'), fs.sliding(...) "
+            "or fs.session_window(...)"
+        )
+    for name in ("close", "state"):
+        if not isinstance(found.get(name, False), bool):
+            raise InvalidArgument(f"{described(name, found[name])} is not possible: write True or False")
+    if found.get("state") and found.get("over") is not None:
+        raise InvalidArgument(
+            "state=True and over=... do not go together: the state is that after a batch, and a window has none"
+        )
+    return found
 
 
 def _classic(spark: Any) -> SparkSession:

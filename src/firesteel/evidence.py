@@ -30,6 +30,8 @@ class Counterexample:
     """Why, as data."""
     answers: Mapping[tuple[Formula, int], bool] = field(default_factory=dict)
     """What the predicates said, by predicate and instant, where they were asked."""
+    unit: str = "batch"
+    """What an instant of the trace is: a "batch", or a "window" of event time."""
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ objects: schemas are parsed, and PySpark's types imported, only when a schema is
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
@@ -131,6 +132,31 @@ class Batch(Sequence[Any]):
         Batch([2, 3])
         """
         return make_batch(tuple(record for record in self.records if predicate(record)), self.schema)
+
+    def within(self, column: str, spans: Sequence[Span]) -> tuple[list[Batch], Batch]:
+        """The records whose event time, in `column`, lies in each of some spans, and those that lie in none.
+
+        The spans are in order: each starts, and ends, no earlier than the one before it. They may overlap.
+
+        >>> day = Batch([(datetime(2030, 1, 1, 9),), (datetime(2030, 1, 1, 15),)], schema="at TIMESTAMP")
+        >>> parts, rest = day.within("at", [(datetime(2030, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, 12, tzinfo=UTC))])
+        >>> len(parts[0]), rest
+        (1, Batch([(datetime.datetime(2030, 1, 1, 15, 0, tzinfo=datetime.timezone.utc),)], schema='at TIMESTAMP'))
+        """
+        starts, ends = [start for start, _ in spans], [end for _, end in spans]
+        parts: list[list[Any]] = [[] for _ in spans]
+        rest: list[Any] = []
+        for record, moment in zip(self.records, moments(self, column), strict=True):
+            if moment is None:
+                rest.append(record)
+                continue
+            begun = place = bisect_right(starts, moment)
+            while place and moment < ends[place - 1]:
+                place -= 1
+                parts[place].append(record)
+            if place == begun:
+                rest.append(record)
+        return [make_batch(part, self.schema) for part in parts], make_batch(rest, self.schema)
 
     def every(self, predicate: Callable[[Any], bool]) -> Check:
         """Does every record satisfy the predicate? The offending records are those that do not."""
@@ -436,6 +462,21 @@ def common_span(spans: Iterable[Span | None]) -> Span | None:
     """The event time that several streams cover together; None where none of them says."""
     known = [span for span in spans if span is not None]
     return (min(start for start, _ in known), max(end for _, end in known)) if known else None
+
+
+def moments(batch: Batch, column: str) -> list[datetime | None]:
+    """The event times of a batch's records, aware and in UTC; one without a zone is taken to be in UTC.
+
+    >>> moments(Batch([Record(at=datetime(2030, 1, 1)), Record(at=None)]), "at")
+    [datetime.datetime(2030, 1, 1, 0, 0, tzinfo=datetime.timezone.utc), None]
+    """
+    from firesteel.schemas.conform import in_utc
+
+    try:  # past Record.__getitem__, which costs more than all else here
+        found = [record.__dict__[column] for record in batch.records]
+    except (AttributeError, KeyError):
+        found = batch.values(column)
+    return [moment if moment is None or moment.tzinfo is UTC else in_utc(moment) for moment in found]
 
 
 def together(batches: Iterable[Batch]) -> Batch:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from firesteel import durations
 from firesteel.errors import InvalidArgument, described
 from firesteel.evidence import Counterexample, Failed, Falsified, Inconclusive, Report, SubjectError, Vacuous
 from firesteel.logic.formulas import Formula, Implies
@@ -20,13 +21,16 @@ from firesteel.logic.verdicts import Verdict
 from firesteel.names import name_of, place_of
 from firesteel.properties import replay as replays
 from firesteel.properties.judge import Judge, Judgement
-from firesteel.streams import Batch, Stream
+from firesteel.records import shown
+from firesteel.spark.query import Running
+from firesteel.spark.structured import Case
+from firesteel.streams import Batch, Stream, Trace
 
 if TYPE_CHECKING:
     from hypothesis import settings as Settings
     from pyspark.sql import SparkSession
 
-    from firesteel.spark.structured import Running, Subject
+    from firesteel.spark.structured import Subject
 
 # Shrinking runs Spark once for every new candidate; after this long what has been found is small enough.
 _SHRINK_SECONDS = 60.0
@@ -88,6 +92,7 @@ class _Run:
         self.records_out = 0
         self.premises: dict[Implies | None, bool] = {}
         self.undecided: tuple[Inputs, Judgement] | None = None
+        self.stray: tuple[Inputs, Judgement] | None = None
         self.failing: tuple[Inputs, Judgement] | None = None
         self.first_failing: tuple[int, Inputs] | None = None
         self.since = 0.0
@@ -162,6 +167,8 @@ class _Run:
             self.premises[implication] = self.premises.get(implication, False) or held
         if judgement.verdict is Verdict.INCONCLUSIVE and judgement.error is None and self.undecided is None:
             self.undecided = (inputs, judgement)
+        if judgement.trace.outside and not judgement.settled and self.stray is None:
+            self.stray = (inputs, judgement)
 
     # --- outcomes ---
 
@@ -198,16 +205,20 @@ class _Run:
         if self.undecided is not None and question.on_inconclusive == "fail":
             inputs, judgement = self.undecided
             return self._outcome(Inconclusive, inputs, judgement, self._too_short(inputs), {})
+        if self.stray is not None and question.on_inconclusive == "fail":
+            return self._outcome(Inconclusive, *self.stray, _strays_text(self.stray[1].trace), {})
         empty = self._emptiness()
         if empty is not None and question.on_vacuous == "fail" and not may_be_empty:
             report = Report(Verdict.INCONCLUSIVE, self.cases, None, (empty,), question.formula, self._setting())
             return Outcome(report, Vacuous)
         verdict = Verdict.TRUE if self.undecided is None else Verdict.INCONCLUSIVE
-        return Outcome(Report(verdict, self.cases, None, self.notes, question.formula, self._setting()))
+        notes = self.notes if self.stray is None else (*self.notes, _strays_text(self.stray[1].trace))
+        return Outcome(Report(verdict, self.cases, None, notes, question.formula, self._setting()))
 
     def _too_short(self, inputs: Inputs) -> str:
         formula = self.question.formula
-        length = max((len(stream) for stream in inputs.values()), default=0)
+        length = Case(inputs).instants(self.question.how)
+        noun = "batch" if self.question.how.over is None else "window"
         needs = formula.required_length
         if needs is None:
             shortest = formula.shortest_true
@@ -215,10 +226,10 @@ class _Run:
                 f"it needs {shortest} at the least" if shortest > length else "it looks further ahead than that"
             )
             if "always" in repr(formula) and shortest <= length:
-                needs_text += "; an operator without a bound is never sure about its last batch: give it one"
+                needs_text += f"; an operator without a bound is never sure about its last {noun}: give it one"
         else:
             needs_text = f"{needs} are always enough"
-        return f"a stream of {_batches(length)} is too short to decide the property: {needs_text}"
+        return f"a stream of {counted(length, noun)} is too short to decide the property: {needs_text}"
 
     def _emptiness(self) -> str | None:
         if not self.records_in:
@@ -236,8 +247,10 @@ class _Run:
     ) -> Outcome:
         verdict = judgement.verdict if failure is Falsified else Verdict.INCONCLUSIVE
         explanation = judgement.explanation if failure is Falsified else None
+        # A subject that failed left the batches so far behind, and no windows.
+        unit = "window" if self.question.how.over is not None and failure is not SubjectError else "batch"
         counterexample = Counterexample(
-            inputs, judgement.trace, reason, replays.encoded(inputs), explanation, judgement.answers
+            inputs, judgement.trace, reason, replays.encoded(inputs), explanation, judgement.answers, unit
         )
         setting = {**self._setting(), **setting}
         formula = self.question.formula
@@ -245,15 +258,27 @@ class _Run:
 
     def _call(self) -> str:
         """The subject's part of a line of code that runs it."""
-        name, mode = name_of(self.question.subject), self.question.how.output_mode
-        subject = name if name.isidentifier() else "subject"
-        return subject if mode == "append" else f"{subject}, output_mode={mode!r}"
+        how, name = self.question.how, name_of(self.question.subject)
+        plain = Running()
+        options = [
+            f"{option}={text}"
+            for option, value, usual, text in (
+                ("output_mode", how.output_mode, plain.output_mode, repr(how.output_mode)),
+                ("batch_interval", how.batch_interval, plain.batch_interval, repr(durations.text(how.batch_interval))),
+                ("over", how.over, plain.over, f"fs.{how.over!r}"),
+                ("close", how.close, plain.close, repr(how.close)),
+                ("state", how.state, plain.state, repr(how.state)),
+            )
+            if value != usual
+        ]
+        return ", ".join([name if name.isidentifier() else "subject", *options])
 
     def _setting(self) -> dict[str, str]:
         mode = self.question.how.output_mode
         modes = mode if isinstance(mode, str) else ", ".join(f"{name}: {m}" for name, m in mode.items())
         place = _relative(place_of(self.question.subject))
-        return {
+        over = {} if self.question.how.over is None else {"over": repr(self.question.how.over)}
+        return over | {
             "subject": f"{name_of(self.question.subject)}{f' ({place})' if place else ''}, structured, {modes} mode, "
             f"Spark {self.question.spark.version}"
         }
@@ -378,7 +403,29 @@ def _size(inputs: Inputs) -> str:
 
 
 def _batches(count: int) -> str:
-    return f"{count} batch{'' if count == 1 else 'es'}"
+    return counted(count, "batch")
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 window`, `2 batches`."""
+    plural = noun + ("es" if noun.endswith("ch") else "s")
+    return f"{count} {noun if count == 1 else plural}"
+
+
+def _first(batch: Batch, most: int = 3) -> Sequence[Any]:
+    return batch.records[:most] if type(batch) is Batch else [batch]
+
+
+def _strays_text(trace: Trace) -> str:
+    """Output that no window holds, in words."""
+    strays = sum(len(batch) for batch in trace.outside.values())
+    some = [f"{name} {shown(record)}" for name, batch in trace.outside.items() for record in _first(batch)]
+    return (
+        f"{counted(strays, 'output record')} {'lies' if strays == 1 else 'lie'} in none of the input's windows, so the "
+        f"property never saw {'it' if strays == 1 else 'them'}: {', '.join(some[:3])}. If that is right, let the "
+        "stream cover more time (ss.timed(..., close_after=...)), name another event-time column (on=...), or "
+        "pass on_inconclusive='pass'"
+    )
 
 
 def _outputs_text(instant: Any) -> str:

@@ -1,7 +1,8 @@
 """Judging one case: run it on Spark, step the monitor, stop as soon as the verdict is definite.
 
 A verdict that is definite after k instants depends on the first k input batches alone. So it is remembered under
-these, and a case that begins with them needs no run: most of what shrinking tries differs only after that.
+these, and a case that begins with them needs no run: most of what shrinking tries differs only after that. Not so
+where the last batch decides, at which event time may end, or where windows are judged.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from firesteel.logic.monitor import Memory, Monitor
 from firesteel.logic.verdicts import Verdict
 from firesteel.records import shown
 from firesteel.spark.failures import SubjectFailure
-from firesteel.spark.structured import Case, Running, Subject, exercise
+from firesteel.spark.query import Running
+from firesteel.spark.structured import Case, Subject, exercise
 from firesteel.streams import Batch, Instant, Stream, Trace
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ class Judgement:
     explanation: Reason | None = None
     answers: Mapping[tuple[Formula, int], bool] = field(default_factory=dict)
     error: SubjectFailure | None = None
+    settled: bool = False
+    """Was the verdict definite before the end? Then nothing later matters."""
 
 
 class Judge:
@@ -59,12 +63,13 @@ class Judge:
     def afresh(self, inputs: Mapping[str, Stream]) -> Judgement:
         """Run a case on Spark by itself, whatever is remembered."""
         case = Case(inputs)
-        if case.length < self._formula.shortest_true:
+        if case.instants(self._how) < self._formula.shortest_true:
             return Judgement(Verdict.INCONCLUSIVE, Trace(()))  # cannot become true: not worth a run
         judgement, decided = self._run(case)
         keys = list(_keys(inputs))
-        # A verdict at the end also depends on where the end is.
-        key = keys[len(judgement.trace) - 1] if decided and len(judgement.trace) else keys[-1] + b"end"
+        # A verdict at the end also depends on where the end is; a window may hold what came in any batch.
+        early = decided and self._how.over is None and 0 < len(judgement.trace) < case.length
+        key = keys[len(judgement.trace) - 1] if early else keys[-1] + b"end"
         self._known[key] = _Remembered(judgement.trace, judgement.error)
         return judgement
 
@@ -103,7 +108,8 @@ class Judge:
         try:
             (trace,) = exercise(self._spark, [case], self._subject, self._how, [watch])
         except SubjectFailure as failure:
-            return Judgement(Verdict.INCONCLUSIVE, Trace(seen), monitor.premises, error=failure), False
+            trace = failure.trace if self._how.over is not None else Trace(seen)
+            return Judgement(Verdict.INCONCLUSIVE, trace, monitor.premises, error=failure), False
         except PredicateError as error:
             error.add_note(f"firesteel: in this case: {repr(dict(case.inputs))[:2_000]}")
             raise
@@ -135,9 +141,10 @@ def _concluded(monitor: Monitor, memory: Memory, trace: Trace) -> Judgement:
     decided = monitor.verdict.definite
     verdict = monitor.finish()
     if verdict is not Verdict.FALSE:
-        return Judgement(verdict, trace, monitor.premises)
+        return Judgement(verdict, trace, monitor.premises, settled=decided)
     explanation = explain(monitor.formula, trace, ended=not decided, memory=memory)
-    return Judgement(verdict, trace, monitor.premises, explanation, _answers(explanation, trace, memory))
+    answers = _answers(explanation, trace, memory)
+    return Judgement(verdict, trace, monitor.premises, explanation, answers, settled=decided)
 
 
 def _answers(explanation: Reason, trace: Trace, memory: Memory) -> dict[tuple[Formula, int], bool]:
@@ -155,8 +162,11 @@ def _answers(explanation: Reason, trace: Trace, memory: Memory) -> dict[tuple[Fo
 
 def _keys(inputs: Mapping[str, Stream]) -> Iterator[bytes]:
     """A key for the first batch of every input, for the first two, and so on."""
-    schemas = [(name, stream.schema.json() if stream.schema is not None else "") for name, stream in inputs.items()]
-    digest = hashlib.blake2b(repr(sorted(schemas)).encode())
+    shapes = [
+        (name, stream.schema.json() if stream.schema is not None else "", str(stream.span))
+        for name, stream in inputs.items()
+    ]
+    digest = hashlib.blake2b(repr(sorted(shapes)).encode())
     length = max((len(stream) for stream in inputs.values()), default=0)
     for index in range(length):
         for name in sorted(inputs):

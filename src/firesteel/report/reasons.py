@@ -1,4 +1,7 @@
-"""Why a property is false, as a sentence that a person can check. Batches are given as ranges, never as counts."""
+"""Why a property is false, as a sentence that a person can check.
+
+Batches, or windows where the property looks at these, are given as ranges, never as counts.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from firesteel.logic.formulas import (
 from firesteel.logic.verdicts import Verdict
 
 
-def sentence(reason: Reason) -> str:
+def sentence(reason: Reason, noun: str = "batch") -> str:
     """What had to be, and what was.
 
     >>> import firesteel as fs
@@ -30,52 +33,54 @@ def sentence(reason: Reason) -> str:
     >>> sentence(fs.always(fs.implies(busy, fs.always(low, during=3))).explain([1, 9]))
     'busy held in batch 0, so low had to hold in batches 0 to 2. It does not in batch 1.'
     """
-    wanted, seen = _told(reason)
+    wanted, seen = _told(reason, noun)
     return f"{wanted}. {seen}."
 
 
-def _told(reason: Reason) -> tuple[str, str]:
+def _told(reason: Reason, noun: str) -> tuple[str, str]:
     """What had to be, and what was, of a false formula."""
     formula = reason.formula
     match formula:
         case Implies():
             premise, then = reason.because
-            wanted, seen = _told(then)
-            return f"{_held(premise)}, so {wanted}", seen
+            wanted, seen = _told(then, noun)
+            return f"{_held(premise, noun)}, so {wanted}", seen
         case And() if reason.because:
-            return _told(reason.because[0])
+            return _told(reason.because[0], noun)
         case Or():
             names = " or ".join(str(part.formula) for part in reason.because)
-            return f"{names} had to hold in {_batches(range(reason.at, reason.at + 1))}", "Neither does"
+            return f"{names} had to hold in {_instants(range(reason.at, reason.at + 1), noun)}", "Neither does"
         case Not(body):
-            return f"{body} had to be false in batch {reason.at}", "It holds there" + _details(reason)
+            return f"{body} had to be false in {noun} {reason.at}", "It holds there" + _details(reason)
         case Always(body) | Historically(body):
             (inner,) = reason.because
             if isinstance(inner.formula, Atom):
-                return f"{body} had to hold {_when(reason)}", f"It does not in batch {inner.at}" + _details(inner)
-            return _told(inner)
+                return f"{body} had to hold {_when(reason, noun)}", f"It does not in {noun} {inner.at}" + _details(
+                    inner
+                )
+            return _told(inner, noun)
         case Eventually(body) | Once(body):
-            return f"{body} had to hold in one of {_batches(reason.instants)}", "It does not in any of them"
+            return f"{body} had to hold in one of {_instants(reason.instants, noun)}", "It does not in any of them"
         case Until(first, then) | Since(first, then):
             last = reason.because[-1] if reason.because else None
             if last is not None and last.formula is first:
                 wanted = f"{first} had to hold until {then} did"
-                return wanted, f"In batch {last.at} neither does" + _details(last)
-            return f"{then} had to hold in one of {_batches(reason.instants)}", "It does not in any of them"
+                return wanted, f"In {noun} {last.at} neither does" + _details(last)
+            return f"{then} had to hold in one of {_instants(reason.instants, noun)}", "It does not in any of them"
         case Release(first, then):
             last = reason.because[-1]
-            wanted = f"{then} had to hold {_when(reason)}, up to where {first} holds as well"
-            return wanted, f"It does not in batch {last.at}" + _details(last)
+            wanted = f"{then} had to hold {_when(reason, noun)}, up to where {first} holds as well"
+            return wanted, f"It does not in {noun} {last.at}" + _details(last)
         case Atom() | Constant() | Previously():
-            return f"{formula} had to hold in batch {reason.at}", "It does not" + _details(reason)
+            return f"{formula} had to hold in {noun} {reason.at}", "It does not" + _details(reason)
         case _:
             if len(reason.because) == 1:
-                return _told(reason.because[0])
-            return f"{formula} had to hold in batch {reason.at}", "It does not"
+                return _told(reason.because[0], noun)
+            return f"{formula} had to hold in {noun} {reason.at}", "It does not"
 
 
-def _held(premise: Reason) -> str:
-    return f"{premise.formula} held in batch {premise.at}"
+def _held(premise: Reason, noun: str) -> str:
+    return f"{premise.formula} held in {noun} {premise.at}"
 
 
 def _details(reason: Reason) -> str:
@@ -84,19 +89,24 @@ def _details(reason: Reason) -> str:
     return f": {check.reason}" if check is not None and check.reason and leaf.verdict is Verdict.FALSE else ""
 
 
-def _when(reason: Reason) -> str:
+def _when(reason: Reason, noun: str) -> str:
     if getattr(reason.formula, "bound", None) is None:
-        return "in every batch" if reason.at == 0 else f"in every batch from batch {reason.at} on"
-    return f"in {_batches(reason.instants)}"
+        return f"in every {noun}" if reason.at == 0 else f"in every {noun} from {noun} {reason.at} on"
+    return f"in {_instants(reason.instants, noun)}"
 
 
-def _batches(instants: range) -> str:
+def _instants(instants: range, noun: str) -> str:
     """`batch 3`, or `batches 0 to 4`.
 
-    >>> _batches(range(0, 5)), _batches(range(3, 4))
-    ('batches 0 to 4', 'batch 3')
+    >>> _instants(range(0, 5), "batch"), _instants(range(3, 4), "window")
+    ('batches 0 to 4', 'window 3')
     """
     if not instants:
-        return "no batch"
+        return f"no {noun}"
     first, last = min(instants), max(instants)
-    return f"batch {first}" if first == last else f"batches {first} to {last}"
+    return f"{noun} {first}" if first == last else f"{plural(noun)} {first} to {last}"
+
+
+def plural(noun: str) -> str:
+    """`batches`, `windows`."""
+    return noun + ("es" if noun.endswith("ch") else "s")

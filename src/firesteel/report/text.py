@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import zip_longest
 
 from firesteel.evidence import Counterexample, Failed, Falsified, Inconclusive, Report, SubjectError
 from firesteel.logic.formulas import Atom, Formula
 from firesteel.records import Record, columns_of, shown
-from firesteel.report.reasons import sentence
+from firesteel.report.reasons import plural, sentence
 from firesteel.streams import Batch, Instant, Stream, make_batch, make_stream
 
 _RECORDS = 6
@@ -43,12 +44,19 @@ def render(report: Report, failure: type[Failed] | None = None) -> str:
 def _title(report: Report, failure: type[Failed]) -> str:
     found = report.counterexample
     if failure is Falsified and found is not None:
-        return f"the property is false in batch {deciding(found)}"
+        return f"the property is false in {_named(found, deciding(found))}"
     if failure is Inconclusive:
         return "the property could not be decided"
     if failure is SubjectError:
         return "the subject failed"
     return "the property says nothing here"
+
+
+def _named(found: Counterexample, index: int) -> str:
+    """`batch 3`, or `window 3, from 2000-01-01 03:00:00`."""
+    at = found.trace[index].time if index < len(found.trace) else None
+    begins = f", from {_brief(at)}," if found.unit == "window" and at is not None else ""
+    return f"{found.unit} {index}{begins}".rstrip(",")
 
 
 def deciding(found: Counterexample) -> int:
@@ -61,7 +69,7 @@ def deciding(found: Counterexample) -> int:
 
 def _reason(found: Counterexample, failure: type[Failed]) -> str:
     if found.explanation is not None and failure is Falsified:
-        return sentence(found.explanation)
+        return sentence(found.explanation, found.unit)
     return found.reason
 
 
@@ -73,38 +81,51 @@ def _table(found: Counterexample, failure: type[Failed]) -> str:
     if not len(found.trace):
         return _inputs_only(found)
     atoms = _atoms(found)
-    heads = ["batch", *found.trace[0].inputs, *found.trace[0].outputs, *map(str, atoms)]
+    facts = _time_facts(found)
+    heads = [found.unit, *facts, *found.trace[0].inputs, *found.trace[0].outputs, *map(str, atoms)]
     rows: list[list[str]] = []
     false_at: int | None = None
     for instant in _shown_instants(found):
-        cells = [[str(instant.index)]]
+        cells = [[str(instant.index)], *([fact(instant)] for fact in facts.values())]
         cells += [_cell(batch) for batch in (*instant.inputs.values(), *instant.outputs.values())]
         cells += [[_said(atom, instant, found)] for atom in atoms]
         if instant.index == deciding(found) and found.explanation is not None:
             false_at = len(rows)
         rows += [list(row) for row in zip_longest(*cells, fillvalue="")]
     if failure is SubjectError:
-        rows += _failed_row(found, len(heads))
+        rows += _failed_row(found, len(heads), len(facts))
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     lines = [_line(heads, widths)] + [_line(row, widths) for row in rows]
     if false_at is not None:
         lines[false_at + 1] = f"{lines[false_at + 1].ljust(sum(widths) + 2 * len(widths) - 2)}  <- false here"
     hidden = len(found.trace) - len(_shown_instants(found))
     if hidden:
-        lines.append(f"({hidden} earlier batches are not shown)")
+        lines.append(f"({hidden} earlier {plural(found.unit)} are not shown)")
     rest = max(len(stream) for stream in found.inputs.values()) - _needed_batches(found, failure)
     if rest > 0:
         lines.append(f"({rest} more batch{' was' if rest == 1 else 'es were'} not needed)")
     return "\n".join(f"  {line}".rstrip() for line in lines)
 
 
-def _failed_row(found: Counterexample, columns: int) -> list[list[str]]:
+def _time_facts(found: Counterexample) -> dict[str, Callable[[Instant], str]]:
+    """Columns about time that have something to say: where windows start, the watermark, what was late."""
+    facts: dict[str, Callable[[Instant], str]] = {}
+    if found.unit == "window":
+        facts["from"] = lambda instant: _brief(instant.time)
+    if any(instant.watermark is not None for instant in found.trace):
+        facts["watermark"] = lambda instant: "(none)" if instant.watermark is None else _brief(instant.watermark)
+    if any(instant.dropped for instant in found.trace):
+        facts["late"] = lambda instant: str(instant.dropped)
+    return facts
+
+
+def _failed_row(found: Counterexample, columns: int, facts: int) -> list[list[str]]:
     """The batch that the subject did not survive: it went in, and nothing came out."""
     index = len(found.trace)
     batches = [stream[index] for stream in found.inputs.values() if index < len(stream)]
     if len(batches) < len(found.inputs):
         return []
-    cells = [[str(index)], *map(_cell, batches), ["(failed)"]]
+    cells = [[str(index)], *([[""]] * facts), *map(_cell, batches), ["(failed)"]]
     cells += [[""]] * (columns - len(cells))
     return [list(row) for row in zip_longest(*cells, fillvalue="")]
 
@@ -112,6 +133,8 @@ def _failed_row(found: Counterexample, columns: int) -> list[list[str]]:
 def _needed_batches(found: Counterexample, failure: type[Failed]) -> int:
     """How many batches it takes to see this again."""
     longest = max(len(stream) for stream in found.inputs.values())
+    if found.unit == "window":
+        return longest  # a window may hold what came in any batch
     if failure is SubjectError:
         return min(longest, len(found.trace) + 1)
     return len(found.trace) or longest
@@ -141,9 +164,14 @@ def _cell(batch: Batch) -> list[str]:
     return [_short(line, 80) for line in lines] + ([f"({more} more)"] if more else [])
 
 
+def _brief(value: object) -> str:
+    """A value as a table shows it: moments without their class and zone, which is UTC."""
+    return value.replace(tzinfo=None).isoformat(" ") if isinstance(value, datetime) else shown(value)
+
+
 def _aligned(records: Sequence[Record]) -> list[str]:
     """`user=1   honest=True`, with the columns below each other."""
-    rows = [[f"{name}={shown(r[name])}" for name in columns_of(r) or ()] for r in records]
+    rows = [[f"{name}={_brief(r[name])}" for name in columns_of(r) or ()] for r in records]
     if len({len(row) for row in rows}) != 1:
         return [" ".join(row) for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -184,8 +212,12 @@ def _lines(facts: Iterator[tuple[str, str]]) -> str:
 
 def _again(report: Report, found: Counterexample, failure: type[Failed]) -> str:
     count = _needed_batches(found, failure)
-    needed = {name: _needed(stream, count) for name, stream in found.inputs.items()}
-    test = f"fs.run({_inputs_text(needed)}, {report.call})"
+    windows = found.unit == "window"
+    needed = {name: stream if windows else _needed(stream, count) for name, stream in found.inputs.items()}
+    # In the case the stream went on after what is shown: event time did not end there.
+    cut_short = any(i.watermark is not None for i in found.trace) and any(len(s) > count for s in found.inputs.values())
+    keep_open = ", close=False" if cut_short and "close=" not in report.call else ""
+    test = f"fs.run({_inputs_text(needed)}, {report.call}{keep_open})"
     if len(test) > _TEST:
         test = "(too long to print: failure.report.counterexample.inputs has the streams)"
     lines = ["Keep it as a test:", f"  {test}"]

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from functools import cached_property, reduce
 from itertools import islice
 from pathlib import Path
@@ -23,14 +25,17 @@ from firesteel.schemas.conform import conformer
 from firesteel.spark.recorded import Reader, from_local
 from firesteel.spark.session import private_directory
 from firesteel.spark.source import to_frame
-from firesteel.streams import Batch, common_schema, difference, key_of, keyed, make_batch, sort_key
+from firesteel.streams import Batch, Span, common_schema, difference, key_of, keyed, make_batch, sort_key
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 REMEMBERED = 20
 """How many offending records come to the driver."""
+
+CHUNK = 50_000
+"""How many records an executor holds at a time where it sorts them into spans."""
 
 
 def keep(frame: DataFrame) -> DataFrame:
@@ -87,6 +92,19 @@ class LargeBatch(Batch):
         if len(part) > self._most:
             return part
         return make_batch(map(self._maker, part.df.collect()), self._schema)
+
+    def within(self, column: str, spans: Sequence[Span]) -> tuple[list[Batch], Batch]:
+        counts, outside = self._counted(column, spans)
+        parts = [make_batch((), self._schema) for _ in spans]
+        small = [index for index, count in sorted(counts.items()) if count <= self._most]
+        if small:  # all of them in one job, each record once
+            among = [spans[index] for index in small]
+            collected = make_batch(self._chosen(column, among, inside=True).collect(), self._schema)
+            for index, part in zip(small, collected.within(column, among)[0], strict=True):
+                parts[index] = part
+        for index in counts.keys() - small:
+            parts[index] = self._part(self.df.where(self._between(column, spans[index])), counts[index])
+        return parts, self._outside(column, spans, outside)
 
     def every(self, predicate: Callable[[Any], bool]) -> Check:
         count, some = self._found(lambda record: not predicate(record))
@@ -219,6 +237,51 @@ class LargeBatch(Batch):
         ship(self.df.sparkSession)
         return self.df.rdd.mapPartitions(lambda rows: function(map(make, rows)))
 
+    def _counted(self, column: str, spans: Sequence[Span]) -> tuple[Counter[int], int]:
+        """How many records lie in each span, by its index, and how many in none."""
+        from pyspark.sql.types import StructType
+
+        def partition(records: Iterator[Record]) -> Iterator[tuple[Counter[int], int]]:
+            for chunk in _chunks(records):
+                parts, rest = chunk.within(column, spans)
+                yield Counter({index: len(part) for index, part in enumerate(parts) if part}), len(rest)
+
+        times = LargeBatch(self.df.select(_named(column)), StructType([self._schema[column]]))
+        total, outside = Counter[int](), 0
+        for counts, count in times._mapped(partition).collect():
+            total.update(counts)
+            outside += count
+        return total, outside
+
+    def _chosen(self, column: str, spans: Sequence[Span], *, inside: bool) -> Any:
+        """The records that lie in some span, or those that lie in none, in their order."""
+
+        def partition(records: Iterator[Record]) -> Iterator[Record]:
+            for chunk in _chunks(records):
+                _, rest = chunk.within(column, spans)
+                apart = set(map(id, rest))
+                yield from (record for record in chunk if (id(record) not in apart) == inside)
+
+        return self._mapped(partition)
+
+    def _outside(self, column: str, spans: Sequence[Span], count: int) -> Batch:
+        if not count:
+            return make_batch((), self._schema)
+        chosen = self._chosen(column, spans, inside=False)
+        if count <= self._most:
+            return make_batch(chosen.collect(), self._schema)
+        return self._part(keep(self.df.sparkSession.createDataFrame(chosen.map(tuple), self.df.schema)), count)
+
+    def _part(self, frame: DataFrame, count: int) -> Batch:
+        """A part that stays in Spark, of a number of records that is known: it need not be counted again."""
+        part = LargeBatch(frame, self._schema, self._most)
+        part.__dict__["_count"] = count
+        return part
+
+    def _between(self, column: str, span: Span) -> Column:
+        start, end = (_moment(edge, self._schema[column].dataType.typeName()) for edge in span)
+        return (_named(column) >= start) & (_named(column) < end)
+
     def _found(self, predicate: Callable[[Any], bool]) -> tuple[int, tuple[Record, ...]]:
         """How many records satisfy a predicate, and some of them."""
 
@@ -265,6 +328,27 @@ class LargeBatch(Batch):
                 extra.count() if extra is not None and len(few_extra) == REMEMBERED else len(few_extra),
             ),
         )
+
+
+def _chunks(records: Iterator[Record]) -> Iterator[Batch]:
+    while chunk := tuple(islice(records, CHUNK)):
+        yield make_batch(chunk, None)
+
+
+def _named(column: str) -> Column:
+    """A column by its name, which may hold dots and backticks."""
+    from pyspark.sql import functions as F
+
+    return F.col(f"`{column.replace('`', '``')}`")
+
+
+def _moment(moment: datetime, kind: str) -> Column:
+    """A moment as a literal of Spark that means the same in every time zone; PySpark's own does not."""
+    from pyspark.sql import functions as F
+
+    if kind == "timestamp_ntz":
+        return F.lit(moment.astimezone(UTC).replace(tzinfo=None).isoformat()).cast(kind)
+    return F.timestamp_micros(F.lit((moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)))
 
 
 def _nullable(schema: StructType) -> StructType:

@@ -329,7 +329,12 @@ def _pass_on(source: int) -> None:
         _write_error(rest)
 
 
-_CHATTER = (b"WARNING: Using incubator modules", b"WARNING: package sun.security.action")
+_CHATTER = (
+    b"WARNING: Using incubator modules",
+    b"WARNING: package sun.security.action",
+    b"Starting Streaming TransformWithState",  # PySpark's own workers, about every step they take
+    b"Streaming TransformWithState",
+)
 
 
 def _write_error(text: bytes) -> None:

@@ -51,6 +51,10 @@ class MemorySource:
         """Add batch `index`; an empty one where the stream is shorter."""
         self._stream.addData(self._batches[index] if index < len(self._batches) else self._none)
 
+    def feed_nothing(self) -> None:
+        """Make Spark run a micro-batch without records."""
+        self._stream.addData(self._none)
+
 
 def _of_types(frame: DataFrame, schema: StructType) -> DataFrame:
     """The frame with the types of the schema: the encoder of rows forgets a string's collation."""

@@ -12,5 +12,6 @@ from firesteel.strategies.combinators import release as release
 from firesteel.strategies.combinators import repeat as repeat
 from firesteel.strategies.combinators import then as then
 from firesteel.strategies.combinators import until as until
+from firesteel.strategies.event_time import timed as timed
 from firesteel.strategies.records import batches as batches
 from firesteel.strategies.records import records as records

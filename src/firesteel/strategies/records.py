@@ -9,6 +9,7 @@ repeats the pool in order, so a shrunk example shows its records as they were dr
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import cycle, islice, repeat
@@ -95,6 +96,8 @@ def batches(
     largest = max(2 * least, least + 10) if most is None else most
     width = 1 if drawn is None else max(1, len(drawn.fields))
     plan = _Plan(
+        elements=elements,
+        most=most,
         small=st.lists(elements, min_size=least, max_size=most),
         pools=_pools(elements, largest),
         least=least,
@@ -104,6 +107,7 @@ def batches(
         schema=given if given is not None else drawn,
         width=width,
         trusted=elements in _SCHEMAS and given is None,
+        small_beside={},
     )
     strategy = _batches(plan)
     if plan.schema is not None:
@@ -140,6 +144,8 @@ def _maker(schema: StructType, *, checked: bool) -> Callable[[tuple[Any, ...]], 
 class _Plan:
     """How the batches of one call of `batches` are drawn."""
 
+    elements: SearchStrategy[Any]
+    most: int | None
     small: SearchStrategy[list[Any]]
     pools: SearchStrategy[list[Any]]
     least: int
@@ -149,10 +155,44 @@ class _Plan:
     schema: StructType | None
     width: int
     trusted: bool
+    small_beside: dict[SearchStrategy[Any], SearchStrategy[list[Any]]]
 
     def batch(self, elements: Iterable[Any]) -> Batch:
         # Elements of `records` fit by construction.
         return make_batch(elements, self.schema) if self.trusted else Batch(elements, schema=self.schema)
+
+    def small_with(self, beside: SearchStrategy[Any]) -> SearchStrategy[list[Any]]:
+        """Small batches as pairs: an element, and something else."""
+        if beside not in self.small_beside:
+            pairs = st.tuples(self.elements, beside)
+            self.small_beside[beside] = st.lists(pairs, min_size=self.least, max_size=self.most)
+        return self.small_beside[beside]
+
+
+class Beside:
+    """What is drawn beside each record of small batches, by `drawn_beside`.
+
+    Hypothesis shrinks a list by taking choices out: what belongs to a record has to be drawn next to it, to go with it.
+    """
+
+    def __init__(self, strategy: SearchStrategy[Any], width: int) -> None:
+        self.strategy = strategy
+        self.width = width
+        # By identity; the record is kept with its values, as only a living object's id is its own.
+        self._values: dict[int, tuple[Any, deque[Any]]] = {}
+
+    def note(self, batch: Batch, values: Iterable[Any]) -> None:
+        """Remembers what was drawn beside the records of a batch."""
+        for record, value in zip(batch.records, values, strict=True):
+            self._values.setdefault(id(record), (record, deque()))[1].append(value)
+
+    def take(self, record: Any) -> Any | None:
+        """What was drawn beside a record; None where nothing was. One object may be drawn several times."""
+        _, values = self._values.get(id(record), _NOTHING)
+        return values.popleft() if values else None
+
+
+_NOTHING: tuple[Any, deque[Any]] = (None, deque())
 
 
 class _Example:
@@ -163,6 +203,7 @@ class _Example:
         self.large_batches = 0
         self.seed: int | None = None
         self.pools: dict[_Plan, list[Any]] = {}
+        self.beside: Beside | None = None
 
 
 # st.shared gives every batch of an example the same one. The rest is drawn into it when first needed: a draw costs
@@ -175,9 +216,7 @@ _seeds = st.integers(0, 2**32 - 1)
 def _batches(draw: DrawFn, plan: _Plan) -> Batch:
     example = draw(_examples)
     if not plan.large and example.budget > 0:
-        elements = draw(plan.small)
-        example.budget -= (len(elements) + 1) * plan.width
-        return plan.batch(elements)
+        return _small(draw, plan, example)
     if plan not in example.pools:
         example.pools[plan] = draw(plan.pools)
     if example.seed is None:
@@ -186,6 +225,29 @@ def _batches(draw: DrawFn, plan: _Plan) -> Batch:
     size = plan.least if plan.least == plan.largest else draw(plan.sizes)
     seed = f"{example.seed} {example.large_batches}" if example.seed else None
     return plan.batch(_expanded(example.pools[plan], size, seed, by_column=plan.trusted))
+
+
+def _small(draw: DrawFn, plan: _Plan, example: _Example) -> Batch:
+    beside = example.beside
+    if beside is None:
+        elements = draw(plan.small)
+        example.budget -= (len(elements) + 1) * plan.width
+        return plan.batch(elements)
+    pairs = draw(plan.small_with(beside.strategy))
+    example.budget -= (len(pairs) + 1) * (plan.width + beside.width)
+    batch = plan.batch([element for element, _ in pairs])
+    beside.note(batch, [value for _, value in pairs])
+    return batch
+
+
+def drawn_beside(draw: DrawFn, strategy: SearchStrategy[Any], beside: Beside) -> Any:
+    """Draws from a strategy of batches or streams, with something drawn beside every record of small batches."""
+    example = draw(_examples)
+    outer, example.beside = example.beside, beside
+    try:
+        return draw(strategy)
+    finally:
+        example.beside = outer
 
 
 def _pools(elements: SearchStrategy[Any], largest: int) -> SearchStrategy[list[Any]]:
