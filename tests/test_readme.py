@@ -28,6 +28,7 @@ def test_the_code_runs_and_prints_what_its_comments_say(spark, capsys, tmp_path)
     forgets = lambda events: events.where("NOT honest").select("user")  # noqa: E731
     with pytest.raises(fs.Falsified):
         fs.for_all(names["events"], forgets, fs.always(names["all_who_ever_misbehaved"]), cases=20, spark=spark)
+    names["test_every_click_is_counted_in_its_hour"]()
 
 
 def test_the_make_targets_exist():

@@ -1,6 +1,7 @@
 """for_all: what passes, what fails and how, determinism, the example database, notes, targets, replay."""
 
 import os
+import re
 
 import hypothesis
 import pytest
@@ -117,6 +118,15 @@ def test_the_example_database_is_tried_first(spark, fresh_database):
             fs.for_all(numbers, loses_the_large, same, cases=30, settings=fresh_database, spark=spark)
         assert expected in failure.value.report.setting["found in"], failure.value.report.setting
     assert "shrunk" not in failure.value.report.setting["found in"], "the smallest one was there at once"
+
+
+def test_shrinking_that_takes_too_long_is_cut_short_and_says_so(spark, fresh_database, monkeypatch):
+    monkeypatch.setattr("firesteel.properties.check._SHRINK_SECONDS", 0.0)
+    for expected in (r"case \d+ of 30; shrinking was cut short", "case 1 of 30; "):
+        with pytest.raises(fs.Falsified) as failure:
+            fs.for_all(numbers, loses_the_large, same, cases=30, settings=fresh_database, spark=spark)
+        assert re.match(expected, failure.value.report.setting["found in"]), "and it is in the database all the same"
+        assert failure.value.report.counterexample.inputs["input"] != [[(0,)], [(0,)], [(0,)], [(50,)]]
 
 
 def test_two_properties_of_one_test_do_not_share_their_examples(spark, fresh_database):

@@ -139,6 +139,8 @@ class _Run:
         except _Breaks as broken:
             self.notes = _users_notes(broken)
             return self._broken(shrunk=True)
+        except _Enough:
+            return self._broken(shrunk=True, cut_short=True)
         return None
 
     def _case(self, inputs: Inputs) -> None:
@@ -147,7 +149,7 @@ class _Run:
         if self.failing is None:
             self.cases += 1
         elif time.monotonic() - self.since > _SHRINK_SECONDS and not self.judge.knows(inputs):
-            return  # small enough: further candidates count as not failing
+            raise _Enough
         self.question.progress(self.cases, self.total, self.failing is not None)
         judgement = self.judge(inputs)
         if self.failing is None:
@@ -172,7 +174,7 @@ class _Run:
 
     # --- outcomes ---
 
-    def _broken(self, *, shrunk: bool) -> Outcome:
+    def _broken(self, *, shrunk: bool, cut_short: bool = False) -> Outcome:
         """The case that failed, run once more by itself: what is shown was seen twice."""
         assert self.failing is not None and self.first_failing is not None
         inputs, judgement = self.failing
@@ -181,6 +183,8 @@ class _Run:
         found = f"case {number} of {self.total}"
         if shrunk and original != inputs:
             found += f"; shrunk from {_size(original)}"
+        if cut_short:
+            found += f"; shrinking was cut short after {_SHRINK_SECONDS:.0f} s"
         if judgement.error is not None and again.error is not None:
             return self._subject_error(inputs, again, found)
         if judgement.error is not None:
@@ -337,6 +341,10 @@ def _in_example(action: Callable[[], Judgement]) -> Judgement:
 
 class _Breaks(Exception):
     """A case that breaks the property: how Hypothesis is told."""
+
+
+class _Enough(BaseException):
+    """Ends the search for a smaller case: no Exception, as Hypothesis would take that for one more failure."""
 
 
 _BEGIN, _END = "firesteel: the user's notes begin", "firesteel: the user's notes end"

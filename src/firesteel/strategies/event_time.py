@@ -42,27 +42,29 @@ _ONE_BY_ONE = 250
 
 # Moments and lengths are whole microseconds after `start`, as many as Spark's timestamps can tell apart.
 _MICROSECOND = timedelta(microseconds=1)
-_SECOND, _MINUTE, _HOUR, _DAY = 1_000_000, 60_000_000, 3_600_000_000, 86_400_000_000
-_UNITS = (_HOUR, _MINUTE, _SECOND, 1_000, 1)
+_SECOND, _MINUTE = 1_000_000, 60_000_000
+_UNITS = (_SECOND, 1_000, 1)
 
-# Of twelve records that may be moved, seven are not; with `late`, two are that.
-_KINDS, _MOVED, _LATE = 12, 7, 10
-
-# What is drawn for a record is a number or two below this.
-_NUMBERS = 2**20
+# What is drawn for a record is a number below this, which says how far into its slice it lies; and where records may be
+# moved, another one for how far back, with a kind.
+_NUMBERS = 2**24
+# Of 256 kinds, the first 150 leave a record where it is; with `late`, the last 40 are that.
+_KINDS, _MOVED, _LATE = 256, 150, 216
 # Bugs are at edges: one number in nine picks the last moment of a window, or the longest way back. Always the same
 # numbers, so that shrinking may change everything around.
 _EDGE = _NUMBERS * 8 // 9
 
 Ticket: TypeAlias = tuple[int, ...]
-"""What is drawn for a record: a number for its place, and where records may be moved, one for kind and length of that.
 
-A number picks by its remainder, so it serves a slice of any length; 0 picks what is simplest.
-"""
-_places = st.integers(0, _NUMBERS - 1)
-_tidy: SearchStrategy[Ticket] = st.tuples(_places)
-# Hypothesis draws integers evenly up to 24 bits, which is why kind and length are one: it saves a choice.
-_messy: SearchStrategy[Ticket] = st.tuples(_places, st.integers(0, _KINDS * _NUMBERS - 1))
+
+def _numbers(count: int) -> SearchStrategy[int]:
+    """Numbers below a power of 256, each as likely as the next. Of large integers Hypothesis would draw small ones."""
+    size = (count - 1).bit_length() // 8
+    return st.binary(min_size=size, max_size=size).map(lambda drawn: int.from_bytes(drawn, "big"))
+
+
+_tidy: SearchStrategy[Ticket] = st.tuples(_numbers(_NUMBERS))
+_messy: SearchStrategy[Ticket] = st.tuples(_numbers(_NUMBERS), _numbers(_KINDS * _NUMBERS))
 _seeds = st.integers(0, 2**32 - 1)
 
 
@@ -182,29 +184,25 @@ def _spread(every: int, tickets: Sequence[Ticket]) -> Iterator[int]:
     unit = next((unit for unit in _UNITS if unit <= _readable(every) and unit * size <= every), 1)
     bounds = [index * every // size // unit * unit for index in range(size)]
     for (low, high), ticket in zip(pairwise(bounds), tickets, strict=False):
-        yield low + ticket[0] % ((high - low) // unit or 1) * unit
+        yield low + (high - low) // unit * ticket[0] // _NUMBERS * unit
     if tickets:
         low = bounds[-1]
         steps = -((low - every) // unit)  # rounded up: a window need not be whole units
         number = tickets[-1][0]
-        yield every - 1 if number >= _EDGE else low + number % steps * unit
+        yield every - 1 if number >= _EDGE else low + steps * number // _NUMBERS * unit
 
 
 def _back(above: int, most: int, number: int) -> int:
     """A length above one and up to another."""
     unit = _readable(most - above)
-    return most if number >= _EDGE else above + (number % ((most - above) // unit) + 1) * unit
+    return most if number >= _EDGE else above + ((most - above) // unit * number // _NUMBERS + 1) * unit
 
 
 def _readable(length: int) -> int:
-    """The unit in which to say when something happens within this length; a number picks from all such moments."""
-    if length < _SECOND:
-        return 1
-    if length < _MINUTE:
-        return 1_000
-    if length < 10 * _DAY:
+    """The unit in which to say when something happens within this length."""
+    if length >= _MINUTE:
         return _SECOND
-    return _MINUTE if length < 600 * _DAY else _HOUR
+    return 1_000 if length >= _SECOND else 1
 
 
 # --- how it is drawn ---------------------------------------------------------------------------------------------

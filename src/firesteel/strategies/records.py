@@ -140,7 +140,7 @@ def _maker(schema: StructType, *, checked: bool) -> Callable[[tuple[Any, ...]], 
     return lambda drawn: make_record(dict(zip(names, drawn, strict=True)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Plan:
     """How the batches of one call of `batches` are drawn."""
 
@@ -156,6 +156,13 @@ class _Plan:
     width: int
     trusted: bool
     small_beside: dict[SearchStrategy[Any], SearchStrategy[list[Any]]]
+
+    def __repr__(self) -> str:
+        # Hypothesis puts it into the text of every strategy around, and pytest shows that text where a test fails.
+        return f"{self.least} to {self.largest} records"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))  # else Hypothesis would list the fields of a dataclass
 
     def batch(self, elements: Iterable[Any]) -> Batch:
         # Elements of `records` fit by construction.
