@@ -20,7 +20,7 @@ BATCHES, WARM, ROUNDS = 40, 15, 3
 CHILD = r"""
 import json, sys, time
 import firesteel as fs
-from firesteel.spark import structured
+from firesteel.spark import query, structured
 from pyspark.sql import SparkSession
 
 batches, warm, default = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "default"
@@ -34,12 +34,12 @@ else:
 
 triggers = []
 
-class Watched(structured._Query):
+class Watched(structured.Query):
     def running(self, stack):
         stack.callback(lambda: triggers.extend(p.durationMs["triggerExecution"] for p in self._query.recentProgress))
         return super().running(stack)
 
-structured._Query = Watched
+structured.Query = Watched
 rows = [[(n % 50, n % 2 == 0) for n in range(20)] for _ in range(batches)]
 stream = fs.Stream("user BIGINT NOT NULL, honest BOOLEAN NOT NULL", rows)
 subjects = {
@@ -54,7 +54,7 @@ for name, (subject, mode) in subjects.items():
         marks = []
         case = structured.Case({"input": stream})
         watch = lambda instant: bool(marks.append(time.perf_counter()))
-        structured.exercise(spark, [case], subject, structured.Running(output_mode=mode), [watch])
+        structured.exercise(spark, [case], subject, query.Running(output_mode=mode), [watch])
     wall = [1000 * (b - a) for a, b in zip(marks, marks[1:])]
     own = triggers[warm + 1:batches]
     found[name] = {"wall": sum(wall[warm:]) / len(wall[warm:]), "trigger": sum(own) / len(own)}

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hypothesis import settings as Settings
     from pyspark.sql import SparkSession
 
-    from firesteel.spark.structured import Subject
+    from firesteel.spark.subject import Subject
 
 # Shrinking runs Spark once for every new candidate; after this long what has been found is small enough.
 _SHRINK_SECONDS = 60.0

@@ -21,7 +21,8 @@ from firesteel.logic.verdicts import Verdict
 from firesteel.records import shown
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.query import Running
-from firesteel.spark.structured import Case, Subject, exercise
+from firesteel.spark.structured import Case, exercise
+from firesteel.spark.subject import Subject
 from firesteel.streams import Batch, Instant, Stream, Trace
 
 if TYPE_CHECKING:

@@ -11,25 +11,22 @@ decided has then run at most one batch too far.
 
 from __future__ import annotations
 
-import inspect
-import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from firesteel.errors import InvalidArgument, described
-from firesteel.names import name_of
+from firesteel.errors import InvalidArgument
 from firesteel.spark.control import changed
-from firesteel.spark.failures import SubjectFailure, root_cause
+from firesteel.spark.failures import root_cause
 from firesteel.spark.query import Query, Running, TooLarge
 from firesteel.spark.source import MemorySource
+from firesteel.spark.subject import Subject, outputs_of
 from firesteel.streams import Batch, Instant, Stream, Trace, make_batch, together
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Subject: TypeAlias = Callable[..., Any]
 Watcher: TypeAlias = Callable[[Instant], bool]
 """Sees each instant as it comes; True stops the case: nothing later matters."""
 
@@ -122,7 +119,7 @@ def _instant(
     watermarks = [query.watermark for query in queries if query.watermark is not None]
     return Instant(
         index,
-        {name: _batch_at(stream, index) for name, stream in case.inputs.items()},
+        {name: batch_at(stream, index) for name, stream in case.inputs.items()},
         outputs,
         time=queries[0].time(index),
         watermark=min(watermarks, default=None),
@@ -132,7 +129,7 @@ def _instant(
     )
 
 
-def _batch_at(stream: Stream, index: int) -> Batch:
+def batch_at(stream: Stream, index: int) -> Batch:
     return stream[index] if index < len(stream) else make_batch((), stream.schema)
 
 
@@ -159,8 +156,8 @@ def _built(
 
 def _frames(spark: SparkSession, case: Case, subject: Subject) -> tuple[list[MemorySource], Mapping[str, DataFrame]]:
     sources = {name: _source(spark, name, stream) for name, stream in case.inputs.items()}
-    frames = _called(subject, {name: source.df for name, source in sources.items()})
-    return list(sources.values()), _outputs(spark, subject, frames)
+    frames = outputs_of(spark, subject, {name: source.df for name, source in sources.items()})
+    return list(sources.values()), frames
 
 
 def _source(spark: SparkSession, name: str, stream: Stream) -> MemorySource:
@@ -181,62 +178,3 @@ def _schema(name: str, stream: Stream) -> Any:
             "records with ss.records(schema)"
         )
     return stream.schema
-
-
-def _called(subject: Subject, frames: Mapping[str, DataFrame]) -> Any:
-    """What the subject makes of its inputs: one is handed over by position, several by name."""
-    if not callable(subject):
-        raise InvalidArgument(f"{described('subject', subject)} is no function of DataFrames")
-    by_name = {} if list(frames) == ["input"] else dict(frames)
-    by_place = () if by_name else tuple(frames.values())
-    try:
-        inspect.signature(subject).bind(*by_place, **by_name)
-    except TypeError as error:
-        takes = ", ".join(inspect.signature(subject).parameters)
-        raise InvalidArgument(
-            f"the subject {name_of(subject)}({takes}) cannot take the streams {', '.join(map(repr, frames))}: {error}. "
-            "One stream is handed over by position; a dict of streams by name"
-        ) from None
-    except ValueError:
-        pass  # a builtin without a signature: let it be called
-    try:
-        with _quiet():
-            return subject(*by_place, **by_name)
-    except Exception as error:
-        raise SubjectFailure(
-            f"the subject {name_of(subject)} raised {type(error).__name__} when it was built: {root_cause(error)}"
-        ) from error
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """PySpark logs the whole stack of an analysis error that is about to be raised; it is kept as the cause anyway."""
-    logger = logging.getLogger("DataFrameQueryContextLogger")
-    before, logger.disabled = logger.disabled, True
-    try:
-        yield
-    finally:
-        logger.disabled = before
-
-
-def _outputs(spark: SparkSession, subject: Subject, made: Any) -> Mapping[str, DataFrame]:
-    from pyspark.sql import DataFrame
-
-    frames = dict(made) if isinstance(made, Mapping) else {"output": made}
-    where = f"the subject {name_of(subject)}"
-    if not frames:
-        raise SubjectFailure(f"{where} returned no output: return a DataFrame, or a dict of them by name")
-    for name, frame in frames.items():
-        what = "returned" if name == "output" and not isinstance(made, Mapping) else f"returned, as {name!r},"
-        if not isinstance(frame, DataFrame):
-            raise SubjectFailure(f"{where} {what} {described('value', frame)}: return a DataFrame, or a dict of them")
-        if not frame.sparkSession._jsparkSession.equals(spark._jsparkSession):
-            raise SubjectFailure(
-                f"{where} {what} a DataFrame of another Spark session: build it from the DataFrames that it is given"
-            )
-        if not frame.isStreaming:
-            raise SubjectFailure(
-                f"{where} {what} a batch DataFrame, which no stream flows through: build it from the DataFrames that "
-                "it is given"
-            )
-    return frames

@@ -1,0 +1,168 @@
+"""Carries a hidden column through a subject's plan, so that many cases can run in one query without meeting.
+
+The subject never sees the column: it is given its input without it. Afterwards the analysed plan is rebuilt, node by
+node, so that the column survives, and whatever brings records together (groups, duplicates, joins) keeps cases apart.
+The column is known by its expression id, so names do not matter: DataFrame calls, SQL text and views come out alike.
+
+A node that is not known here is refused, with the reason: the subject then runs one case at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class CannotCarry(Exception):
+    """Why a subject's plan cannot keep cases apart."""
+
+
+def carrying(frame: DataFrame, column: str) -> DataFrame:
+    """The frame with the hidden column of its sources as its last one."""
+    from pyspark.sql import DataFrame
+
+    spark = frame.sparkSession
+    plan = frame._jdf.queryExecution().analyzed()
+    if not plan.deterministic():
+        raise CannotCarry("it uses an expression that is not deterministic, such as rand()")
+    carrier = _Carrier(spark, column)
+    made, case = carrier.rebuilt(plan)
+    if case is None:
+        raise CannotCarry("no stream flows into it")
+    jvm: Any = spark._jvm
+    whole = carrier.project(_outputs(plan), case, made)
+    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, whole), spark)
+
+
+class _Carrier:
+    """Rebuilds one plan. Nodes and expressions are JVM objects; `case` is the attribute of the hidden column."""
+
+    def __init__(self, spark: SparkSession, column: str) -> None:
+        jvm: Any = spark._jvm
+        self._logical = jvm.org.apache.spark.sql.catalyst.plans.logical
+        self._expressions = jvm.org.apache.spark.sql.catalyst.expressions
+        self._seq: Callable[[list[Any]], Any] = jvm.org.apache.spark.api.python.PythonUtils.toSeq
+        self._option = jvm.scala.Option
+        self._column = column
+
+    def rebuilt(self, plan: Any) -> tuple[Any, Any | None]:
+        """The plan with the column kept, and its attribute in the plan's output; None where no stream flows in."""
+        if not plan.isStreaming():
+            return plan, None
+        children = _items(plan.children())
+        if not children:
+            return self._source(plan)
+        if plan.subqueries().size():
+            raise CannotCarry("it has a subquery in an expression")
+        parts = [self.rebuilt(child) for child in children]
+        name = plan.nodeName()
+        match name:
+            case "Project":
+                return self._project(plan, *parts[0])
+            case "Aggregate":
+                return self._aggregate(plan, *parts[0])
+            case "Deduplicate":
+                made, case = parts[0]
+                keys = plan.keys().appended(case)
+                return self._logical.Deduplicate(keys, made, plan.spec()), case
+            case "Join":
+                return self._join(plan, parts)
+            case "Union":
+                return self._union(plan, parts)
+            case "Expand":
+                return self._expand(plan, *parts[0])
+            case _ if name in _TRANSPARENT:
+                made, case = parts[0]
+                return plan.withNewChildren(self._seq([made])), case
+            case "EventTimeWatermark":
+                raise CannotCarry("its watermark would be common to all cases")
+            case "GlobalLimit" | "LocalLimit" | "Tail" | "Offset":
+                raise CannotCarry("it limits the number of records, of all cases together")
+            case _:
+                raise CannotCarry(f"its plan has a node that cases cannot be carried through: {name}")
+
+    def _source(self, plan: Any) -> tuple[Any, Any]:
+        for attribute in _items(plan.output()):
+            if attribute.name() == self._column:
+                return plan, attribute
+        raise CannotCarry(f"it reads a stream of its own: {plan.nodeName()}")
+
+    def project(self, attributes: list[Any], case: Any, child: Any) -> Any:
+        """A projection to some attributes and the column."""
+        return self._logical.Project(self._seq([*attributes, case]), child)
+
+    def _project(self, plan: Any, made: Any, case: Any) -> tuple[Any, Any]:
+        return self._logical.Project(plan.projectList().appended(case), made), case
+
+    def _aggregate(self, plan: Any, made: Any, case: Any) -> tuple[Any, Any]:
+        if not plan.groupingExpressions().size():
+            # Alone it has a row even before the first record.
+            raise CannotCarry("it aggregates without a group, and so has a row for no records")
+        groups, results = plan.groupingExpressions().appended(case), plan.aggregateExpressions().appended(case)
+        return self._logical.Aggregate(groups, results, made, plan.hint()), case
+
+    def _expand(self, plan: Any, made: Any, case: Any) -> tuple[Any, Any]:
+        projections = self._seq([part.appended(case) for part in _items(plan.projections())])
+        return self._logical.Expand(projections, plan.output().appended(case), made), case
+
+    def _union(self, plan: Any, parts: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+        children = []
+        for child, (made, case) in zip(_items(plan.children()), parts, strict=True):
+            if case is None:
+                raise CannotCarry("it unites a stream with a batch")
+            children.append(self.project(_outputs(child), case, made))
+        united = self._logical.Union(self._seq(children), False, False)
+        # Its own attributes are those of the first child; others may know them under ids that the union gave them.
+        if _ids(united.output())[:-1] != _ids(plan.output()):
+            raise CannotCarry("it unites streams whose columns have no common ids")
+        return united, _items(united.output())[-1]
+
+    def _join(self, plan: Any, parts: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+        (left, mine), (right, theirs) = parts
+        kind = plan.joinType().toString()
+        if mine is None or theirs is None:
+            if (
+                kind == "FullOuter"
+                or (kind == "LeftOuter" and mine is None)
+                or (kind == "RightOuter" and theirs is None)
+            ):
+                raise CannotCarry("it keeps every record of a static table in an outer join")
+            return plan.withNewChildren(self._seq([left, right])), mine if mine is not None else theirs
+        same = self._expressions.EqualTo(mine, theirs)
+        condition = plan.condition()
+        both = self._expressions.And(condition.get(), same) if condition.isDefined() else same
+        joined = self._logical.Join(left, right, plan.joinType(), self._option.apply(both), plan.hint())
+        if kind == "RightOuter":
+            return joined, theirs
+        if kind != "FullOuter":
+            return joined, mine
+        either = self._expressions.Coalesce(self._seq([mine, theirs]))
+        named = self._alias(either)
+        return self._logical.Project(self._seq([*_items(joined.output()), named]), joined), named.toAttribute()
+
+    def _alias(self, expression: Any) -> Any:
+        alias = self._expressions.Alias
+        fresh = self._expressions.NamedExpression.newExprId()
+        return alias(expression, self._column, fresh, self._seq([]), self._option.empty(), self._seq([]))
+
+
+# Nodes that pass on all columns of their one child, and look at records one by one.
+_TRANSPARENT = frozenset(
+    {"Filter", "SubqueryAlias", "View", "Generate", "Distinct", "Sort", "Repartition", "RepartitionByExpression",
+     "ResolvedHint"}
+)  # fmt: skip
+
+
+def _items(seq: Any) -> list[Any]:
+    return [seq.apply(index) for index in range(seq.size())]
+
+
+def _outputs(plan: Any) -> list[Any]:
+    return _items(plan.output())
+
+
+def _ids(attributes: Any) -> list[int]:
+    return [attribute.exprId().id() for attribute in _items(attributes)]
