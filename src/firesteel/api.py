@@ -59,6 +59,8 @@ class CheckOptions(RunOptions, total=False):
     """The line that a failure printed: runs that case and no other."""
     name: str
     """Tells two properties of one test apart in the example database."""
+    bulk: bool
+    """Run many cases in one query, where the subject's plan allows it; True if left out."""
     on_inconclusive: Literal["fail", "pass"]
     on_vacuous: Literal["fail", "pass"]
 

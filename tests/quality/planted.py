@@ -9,8 +9,6 @@ def caught(spark, streams, subject, property_, *, cases=40, **options):
     """The counterexample that a wrong program is caught with."""
     with pytest.raises(fs.Falsified) as failure:
         fs.for_all(streams, subject, property_, cases=cases, spark=spark, **options)
-    with open('/tmp/q/messages.txt', 'a') as f:
-        f.write(f'=== {__import__("os").environ.get("PYTEST_CURRENT_TEST")}\n{failure.value}\n\n')
     return failure.value.report.counterexample
 
 

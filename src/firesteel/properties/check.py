@@ -22,6 +22,7 @@ from firesteel.names import name_of, place_of
 from firesteel.properties import replay as replays
 from firesteel.properties.judge import Judge, Judgement
 from firesteel.records import shown
+from firesteel.spark.carry import CannotCarry
 from firesteel.spark.query import Running
 from firesteel.spark.structured import Case
 from firesteel.streams import Batch, Stream, Trace
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 # Shrinking runs Spark once for every new candidate; after this long what has been found is small enough.
 _SHRINK_SECONDS = 60.0
+# So many cases are worth a bulk run, of which some are run alone again.
+_MANY = 8
 
 Inputs = Mapping[str, Stream]
 Progress = Callable[[int, int, bool], None]
@@ -56,6 +59,7 @@ class Question:
     name: str | None = None
     on_inconclusive: str = "fail"
     on_vacuous: str = "fail"
+    bulk: bool = True
     progress: Progress = field(default=lambda case, of, shrinking: None)
 
 
@@ -98,6 +102,7 @@ class _Run:
         self.since = 0.0
         self.total = 0
         self.notes: tuple[str, ...] = ()
+        self.one_by_one: str | None = None
 
     # --- cases ---
 
@@ -118,14 +123,26 @@ class _Run:
 
     def generated(self) -> Outcome | None:
         """Run generated cases; an outcome if one of them breaks the property."""
-        from hypothesis import given, note, seed
-
-        settings: Any = self._settings()
+        settings = self._settings()
         self.total += settings.max_examples
+        if self.question.bulk and settings.max_examples >= _MANY:
+            self._screen(self._drawn(settings))
+        try:
+            self._hypothesis(settings, self._case)
+        except _Breaks as broken:
+            self.notes = _users_notes(broken)
+            return self._broken(shrunk=True)
+        except _Enough:
+            return self._broken(shrunk=True, cut_short=True)
+        return None
+
+    def _hypothesis(self, settings: Any, case: Callable[[Inputs], None]) -> None:
+        """Draw cases and do something with each; the same ones in the same order, as long as none fails."""
+        from hypothesis import given, note, seed
 
         def prop(drawn: _Drawn) -> None:
             note(_BEGIN)
-            self._case(as_inputs(drawn.value))
+            case(as_inputs(drawn.value))
 
         key = hashlib.sha1(self._key().encode()).digest()
         # What Hypothesis's own pytest plugin does, so that each test keeps its examples apart.
@@ -134,14 +151,28 @@ class _Run:
         test = drawing(prop)
         if _forced_seed() is None and not settings.derandomize:
             test = seed(int.from_bytes(key[:6], "big"))(test)
+        settings(test)()  # outermost: `seed` by itself would do without the example database
+
+    def _drawn(self, settings: Any) -> list[Inputs]:
+        """The cases that Hypothesis is going to draw, without running them."""
+        from hypothesis import Phase
+        from hypothesis import settings as make
+        from hypothesis.database import ReadOnlyDatabase
+
+        cases: list[Inputs] = []
+        # Read only: every case passes here, and one that failed before must not be forgotten for it.
+        database = None if settings.database is None else ReadOnlyDatabase(settings.database)
+        phases = [phase for phase in settings.phases if phase is not Phase.shrink]
+        self._hypothesis(make(settings, database=database, phases=phases), cases.append)
+        return cases
+
+    def _screen(self, cases: list[Inputs]) -> None:
+        """Run cases together where that can be: those that pass need no run of their own."""
+        self.question.progress(0, len(cases), False)
         try:
-            settings(test)()  # outermost: `seed` by itself would do without the example database
-        except _Breaks as broken:
-            self.notes = _users_notes(broken)
-            return self._broken(shrunk=True)
-        except _Enough:
-            return self._broken(shrunk=True, cut_short=True)
-        return None
+            self.judge.screen(cases)
+        except CannotCarry as why:
+            self.one_by_one = str(why)
 
     def _case(self, inputs: Inputs) -> None:
         from hypothesis import note
@@ -282,9 +313,12 @@ class _Run:
         modes = mode if isinstance(mode, str) else ", ".join(f"{name}: {m}" for name, m in mode.items())
         place = _relative(place_of(self.question.subject))
         over = {} if self.question.how.over is None else {"over": repr(self.question.how.over)}
+        why = self.judge.disagreement or self.one_by_one
+        run = {} if why is None else {"run": f"one case at a time: {why}"}
         return over | {
             "subject": f"{name_of(self.question.subject)}{f' ({place})' if place else ''}, structured, {modes} mode, "
-            f"Spark {self.question.spark.version}"
+            f"Spark {self.question.spark.version}",
+            **run,
         }
 
     # --- Hypothesis ---

@@ -8,10 +8,10 @@ where the last batch decides, at which event time may end, or where windows are 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from firesteel.errors import PredicateError
 from firesteel.logic.explain import Reason, explain
@@ -19,6 +19,7 @@ from firesteel.logic.formulas import Atom, Formula, Implies
 from firesteel.logic.monitor import Memory, Monitor
 from firesteel.logic.verdicts import Verdict
 from firesteel.records import shown
+from firesteel.spark.bulk import exercise_together
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.query import Running
 from firesteel.spark.structured import Case, exercise
@@ -27,6 +28,11 @@ from firesteel.streams import Batch, Instant, Stream, Trace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+T = TypeVar("T")
+
+# How many cases of a bulk run are run alone as well.
+_SAMPLES = 3
 
 
 @dataclass(frozen=True)
@@ -49,13 +55,48 @@ class Judge:
     def __init__(self, spark: SparkSession, subject: Subject, formula: Formula, how: Running) -> None:
         self._spark, self._subject, self._formula, self._how = spark, subject, formula, how
         self._known: dict[bytes, _Remembered] = {}
+        self.disagreement: str | None = None
+        """How a bulk run differed from runs alone, if it did: nothing that it said counts then."""
 
     def __call__(self, inputs: Mapping[str, Stream]) -> Judgement:
         known = self._recalled(inputs)
         if known is None:
             return self.afresh(inputs)
         # The predicates are asked again all the same: what they note, and aim for, belongs to every example.
-        return _judged(self._formula, known.trace, known.error)
+        judgement = _judged(self._formula, known.trace, known.error)
+        if known.screened and judgement.verdict is Verdict.FALSE:
+            return self._confirmed(inputs, judgement)
+        return judgement
+
+    def screen(self, cases: Sequence[Mapping[str, Stream]]) -> None:
+        """Run cases together, and remember what Spark did with each; `CannotCarry` says why that is not possible.
+
+        A few of them are run alone too, and have to come out the same.
+        """
+        long_enough = [c for c in cases if Case(c).instants(self._how) >= self._formula.shortest_true]
+        traces = exercise_together(self._spark, [Case(inputs) for inputs in long_enough], self._subject, self._how)
+        screened = list(zip(long_enough, traces, strict=True))
+        for inputs, trace in _spread(screened, _SAMPLES):
+            alone = self.afresh(inputs)
+            if alone.error is not None or trace[: len(alone.trace)] != alone.trace.instants:
+                self._disagree(trace, alone.trace)
+                return
+        for inputs, trace in screened:
+            key = list(_keys(inputs))[-1] + b"end"
+            self._known.setdefault(key, _Remembered(trace, None, screened=True))
+
+    def _confirmed(self, inputs: Mapping[str, Stream], screened: Judgement) -> Judgement:
+        """A case that a bulk run found false, run alone: that alone counts."""
+        alone = self.afresh(inputs)
+        if alone.verdict is not Verdict.FALSE:
+            self._disagree(screened.trace, alone.trace)
+        return alone
+
+    def _disagree(self, together: Trace, alone: Trace) -> None:
+        first = next((b for a, b in zip(alone, together, strict=False) if a != b), None)
+        where = "" if first is None else f" in {'batch' if self._how.over is None else 'window'} {first.index}"
+        self.disagreement = f"a bulk run and a run alone of the same case differ{where}: a defect of bulk runs"
+        self._known = {key: known for key, known in self._known.items() if not known.screened}
 
     def knows(self, inputs: Mapping[str, Stream]) -> bool:
         """Is the judgement known without a run?"""
@@ -71,6 +112,7 @@ class Judge:
         # A verdict at the end also depends on where the end is; a window may hold what came in any batch.
         early = decided and self._how.over is None and 0 < len(judgement.trace) < case.length
         key = keys[len(judgement.trace) - 1] if early else keys[-1] + b"end"
+        self._known.pop(keys[-1] + b"end", None)  # what a bulk run said
         self._known[key] = _Remembered(judgement.trace, judgement.error)
         return judgement
 
@@ -124,17 +166,30 @@ class _Remembered:
 
     trace: Trace
     error: SubjectFailure | None
+    screened: bool = False
+    """Was it seen only in a bulk run?"""
+
+
+def _spread(items: Sequence[T], most: int) -> list[T]:
+    """A few of many: the first, the last, and some between."""
+    if len(items) <= most:
+        return list(items)
+    return [items[round(index * (len(items) - 1) / (most - 1))] for index in range(most)]
 
 
 def _judged(formula: Formula, trace: Trace, error: SubjectFailure | None) -> Judgement:
     """The judgement on a trace that is known."""
     memory = Memory()
     monitor = Monitor(formula, memory=memory)
+    seen: list[Instant] = []
     for instant in trace:
-        monitor.step(instant)
+        seen.append(instant)
+        if monitor.step(instant).definite:
+            break
+    judged = Trace(seen, outside=trace.outside)
     if error is not None:
-        return Judgement(Verdict.INCONCLUSIVE, trace, monitor.premises, error=error)
-    return _concluded(monitor, memory, trace)
+        return Judgement(Verdict.INCONCLUSIVE, judged, monitor.premises, error=error)
+    return _concluded(monitor, memory, judged)
 
 
 def _concluded(monitor: Monitor, memory: Memory, trace: Trace) -> Judgement:

@@ -64,10 +64,11 @@ class _Carrier:
                 return self._project(plan, *parts[0])
             case "Aggregate":
                 return self._aggregate(plan, *parts[0])
-            case "Deduplicate":
+            case "Deduplicate" | "DeduplicateWithinWatermark":
                 made, case = parts[0]
-                keys = plan.keys().appended(case)
-                return self._logical.Deduplicate(keys, made, plan.spec()), case
+                node = getattr(self._logical, name)
+                # Without its spec, from which Spark would find the user's keys again when the query starts.
+                return node(plan.keys().appended(case), made, self._option.empty()), case
             case "Join":
                 return self._join(plan, parts)
             case "Union":
