@@ -169,10 +169,10 @@ def _time(options: dict[str, Any]) -> dict[str, Any]:
     }
     if "batch_interval" in found:
         found["batch_interval"] = duration(found["batch_interval"], "batch_interval")
-        if found["batch_interval"] % timedelta(milliseconds=1):
+        if found["batch_interval"] % timedelta(milliseconds=1) or found["batch_interval"] > timedelta(days=366):
             raise InvalidArgument(
-                f"{described('batch_interval', found['batch_interval'])} is not possible: Spark's clock counts "
-                "milliseconds"
+                f"{described('batch_interval', found['batch_interval'])} is not possible: write whole milliseconds, "
+                "and a year at the most"
             )
     if not isinstance(found.get("over"), (Window, type(None))):
         raise InvalidArgument(

@@ -323,7 +323,8 @@ class Instant:
     time: datetime | None = None
     """Start of the window with `over=`, else the batch's time; aware, UTC."""
     watermark: datetime | None = None
-    """In force while this batch ran (Spark drops what is older); aware, UTC."""
+    """In force while this batch ran: Spark's stateful operators drop what is not after it (an aggregation goes by the
+    end of a record's window); aware, UTC. None before any, and of windows (`over=`)."""
     dropped: int = 0
     """Records that Spark dropped as late (in an aggregation: groups of them, after its first, partial step)."""
     recorded_state: Batch | None = field(default=None, repr=False)

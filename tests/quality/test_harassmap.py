@@ -1,4 +1,4 @@
-"""HarassMap, the example of FlinkCheck's paper: windows of a generator, of the job and of the property, each of its own.
+"""HarassMap, the example of FlinkCheck's paper: the generator, the job and the property have windows of their own.
 
 What the paper checks holds or fails as it says there; and a wrong program in the place of the paper's is caught.
 """

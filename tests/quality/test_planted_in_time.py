@@ -122,6 +122,12 @@ def test_late_data_counted_once(spark):
 
 ad = ss.records("ad INT NOT NULL, shown TIMESTAMP NOT NULL", ad=st.integers(0, 1))
 ad_click = ss.records("click_ad INT NOT NULL, clicked TIMESTAMP NOT NULL", click_ad=st.integers(0, 1))
+
+
+def one_each(record):
+    return ss.always(ss.batches(record, min_size=1, max_size=1), during=3)
+
+
 ads_and_clicks = st.fixed_dictionaries(
     {
         "ads": ss.timed(
@@ -284,7 +290,7 @@ def test_event_time_timer(spark):
     passes(spark, tasks, reminders(1_000), fs.always(a_reminder_follows_every_task), over=TEN_MINUTES)
 
 
-# --- state that never expires -------------------------------------------------------------------------------------------
+# --- state that never expires --------------------------------------------------------------------------------------
 
 payment = ss.records("id INT NOT NULL, ts TIMESTAMP NOT NULL", id=st.integers(0, 1))
 payments = ss.timed(ss.always(ss.batches(payment, min_size=1, max_size=2), during=2), every="20 minutes", column="ts")

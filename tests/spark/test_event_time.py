@@ -469,7 +469,6 @@ def test_a_join_that_keeps_everything_judges_lateness_by_the_watermark_before(sp
     assert watermarks(trace) == [None, 25, 25] and [instant.dropped for instant in trace] == [0, 0, 1]
 
 
-@pytest.mark.xfail(strict=True, raises=KeyError, reason="StateReader knows the join's stores of version 1 and 2 only")
 def test_the_state_of_a_join_in_one_store(spark):
     """From version 3 on a join keeps both sides in one RocksDB store, "default"."""
     spark.conf.set("spark.sql.streaming.join.stateFormatVersion", "3")
@@ -528,16 +527,14 @@ def test_event_time_that_never_began_has_no_end(spark):
     assert outputs(fs.run(times([], []), counts(), spark=spark)) == [[], []]
 
 
-@pytest.mark.xfail(strict=True, reason="end_event_time takes a watermark of 1970 or before for none")
 @pytest.mark.parametrize("delay", ["0 seconds", "5 minutes"])
 def test_the_end_of_event_time_that_began_with_1970(spark, delay):
-    """The watermark is 0 or below in milliseconds, which is what Spark has before any; the window 0-10 ends all the same."""
+    """The watermark is 0 or below, in milliseconds; 0 is what Spark has before any. The window ends all the same."""
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
     trace = fs.run(Stream("t TIMESTAMP", [[(epoch,)]]), counts(delay), spark=spark)
     assert trace[0].output == [(epoch, 1)]
 
 
-@pytest.mark.xfail(strict=True, reason="the end counts on a batch without data, and waits for one that never runs")
 def test_the_end_where_the_session_runs_no_batches_without_data(spark):
     """Every watermark then acts one batch later, and the end must too: 0-10 comes with batch 2, the rest at the end."""
     spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")

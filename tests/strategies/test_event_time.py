@@ -119,6 +119,7 @@ def test_times_are_in_readable_units_but_for_the_last_moment(every, size, unit):
     for stream in drawn(ss.timed(fixed(size), every=every, column="ts"), examples=20):
         last = stream.span[1] - MICROSECOND
         assert all((moment - START) % unit == timedelta(0) or moment == last for moment in flat(stream))
+        assert len(set(flat(stream))) == size
 
 
 def test_the_last_microsecond_of_a_window_is_met_but_not_always():
@@ -229,7 +230,7 @@ def test_disorder_happens_to_some_records():
 def test_every_way_back_is_gone_up_to_the_bound_and_none_beyond(late):
     # In windows of a microsecond there is one place, so the way back can be told exactly.
     ticks = ss.timed(fixed(1, during=20), every="1 microsecond", column="ts", out_of_order="5 microseconds", late=late)
-    back = {START + MICROSECOND * k - moment for s in drawn(ticks) for k, moment in enumerate(flat(s))}
+    back = {START + MICROSECOND * k - moment for s in drawn(ticks, 100) for k, moment in enumerate(flat(s))}
     assert back == {MICROSECOND * by for by in range(6 if late is None else 10)}
 
 
@@ -269,6 +270,20 @@ def test_a_few_records_are_late():
     assert 0.05 < len(late) / len(with_room) < 0.25
     assert max(late) > 29 * MINUTE and min(late) < 10 * MINUTE
     assert any(timedelta(seconds=1) < by <= 8 * MINUTE for by in with_room), "others are only out of order"
+
+
+def test_late_records_are_later_than_those_out_of_order():
+    ticks = ss.timed(
+        fixed(1, during=20),
+        every="1 microsecond",
+        column="ts",
+        out_of_order="8 microseconds",
+        late="9 microseconds",
+    )
+    with_room = [
+        START + MICROSECOND * k - moment for s in drawn(ticks, 100) for k, moment in enumerate(flat(s)) if k >= 9
+    ]
+    assert with_room.count(9 * MICROSECOND) / len(with_room) > 0.08
 
 
 def test_late_alone_leaves_the_others_in_order():

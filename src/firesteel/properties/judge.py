@@ -75,7 +75,7 @@ class Judge:
         """
         long_enough = [c for c in cases if Case(c).instants(self._how) >= self._formula.shortest_true]
         traces = exercise_together(self._spark, [Case(inputs) for inputs in long_enough], self._subject, self._how)
-        screened = list(zip(long_enough, traces, strict=True))
+        screened = [(c, trace) for c, trace in zip(long_enough, traces, strict=True) if trace is not None]
         for inputs, trace in _spread(screened, _SAMPLES):
             alone = self.afresh(inputs)
             if alone.error is not None or trace[: len(alone.trace)] != alone.trace.instants:

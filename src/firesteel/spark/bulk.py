@@ -6,12 +6,14 @@ subject's plan; what comes out is told apart by it. A bulk run screens: whoever 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from firesteel.records import make_record
+from firesteel.spark.align import cell_of, has_late_records, moment, watermarks_alone
 from firesteel.spark.carry import CannotCarry, carrying
 from firesteel.spark.control import changed
 from firesteel.spark.failures import SubjectFailure
@@ -22,117 +24,170 @@ from firesteel.spark.subject import Subject, outputs_of
 from firesteel.streams import Batch, Instant, Stream, Trace, make_batch, make_stream
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 MOST_RECORDS = 200_000
 """How many input records one bulk run takes; they are on the driver."""
 
 
-def exercise_together(spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running) -> list[Trace]:
-    """Run cases together and record their traces; `CannotCarry` says why that is not possible."""
+def exercise_together(spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running) -> list[Trace | None]:
+    """Run cases together and record their traces; None for one that has to run alone.
+
+    `CannotCarry` says why it is not possible at all.
+    """
     if how.state:
         raise CannotCarry("the state after every batch belongs to all cases together")
     if any(len(batch) > how.large for case in cases for stream in case.inputs.values() for batch in stream):
         raise CannotCarry("a batch is large enough for a run of its own")
-    traces: list[Trace] = []
-    for chunk in _chunks(cases):
-        traces += _together(spark, chunk, subject, how)
+    plan = _Plan(spark, cases, subject, how)
+    traces: list[Trace | None] = [None] * len(cases)
+    for group in plan.groups():
+        for chunk in _chunks(cases, group):
+            for number, trace in zip(chunk, plan.run([cases[number] for number in chunk]), strict=True):
+                traces[number] = trace if how.over is None else how.over.cut(trace, cases[number].inputs)
+    if not any(trace is not None for trace in traces):
+        raise CannotCarry("its event times differ from case to case, and a query has one watermark for all")
     return traces
 
 
-def _chunks(cases: Sequence[Case]) -> Iterator[list[Case]]:
-    chunk: list[Case] = []
+def _chunks(cases: Sequence[Case], group: Sequence[int]) -> Iterator[list[int]]:
+    """Numbers of cases that are few enough for one run."""
+    chunk: list[int] = []
     records = 0
-    for case in cases:
-        size = sum(len(batch) for stream in case.inputs.values() for batch in stream)
+    for number in group:
+        size = sum(len(batch) for stream in cases[number].inputs.values() for batch in stream)
         if chunk and records + size > MOST_RECORDS:
             yield chunk
             chunk, records = [], 0
-        chunk.append(case)
+        chunk.append(number)
         records += size
     if chunk:
         yield chunk
 
 
-def _together(spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running) -> list[Trace]:
-    recorded: list[list[Instant]] = [[] for _ in cases]
-    column = _hidden(cases)
-    length = max(case.length for case in cases)
-    with ExitStack() as stack:
-        stack.enter_context(changed(spark, {"spark.sql.datetime.java8API.enabled": "true"}))
-        queries = _built(spark, cases, subject, how, column, stack)
-        for query in queries:
-            query.feed(0)
-        for index in range(length):
-            try:
-                for query in queries:
-                    query.settle(index, (), last=index + 1 == length)
-            except SubjectFailure as failure:
-                raise CannotCarry(f"one of the cases makes it fail ({failure})") from failure
-            taken = [query.take() for query in queries]
-            if index + 1 < length:
-                for query in queries:
-                    query.feed(index + 1)
-            outputs = {
-                q.name: _split(q.output(rows), column, len(cases)) for q, rows in zip(queries, taken, strict=True)
-            }
-            for number, (case, instants) in enumerate(zip(cases, recorded, strict=True)):
-                if index < case.length:
-                    instants.append(
-                        Instant(
-                            index,
-                            {name: batch_at(stream, index) for name, stream in case.inputs.items()},
-                            {name: parts[number] for name, parts in outputs.items()},
-                            time=queries[0].time(index),
-                            previous=instants[-1] if instants else None,
-                        )
-                    )
-    return [Trace(instants) for instants in recorded]
+class _Plan:
+    """A subject whose plan carries cases, and how they are run."""
+
+    def __init__(self, spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running) -> None:
+        self._spark, self._cases, self._subject, self._how = spark, cases, subject, how
+        self._columns = _hidden(cases)
+        self._schemas = {name: _wide(name, cases, column) for name, column in self._columns.items()}
+        frames, _ = self._frames()
+        self._time = {name: carrying(frame, self._columns, self._mode(name))[1] for name, frame in frames.items()}
+        policy = spark.conf.get("spark.sql.streaming.multipleWatermarkPolicy")
+        alone = [watermarks_alone(case, list(self._time.values()), policy != "max") for case in cases]
+        self._watermarks = {id(case): watermarks for case, watermarks in zip(cases, alone, strict=True)}
+
+    def groups(self) -> list[list[int]]:
+        """Numbers of cases that may run together; not those that have to run alone."""
+        facts = list(self._time.values())
+        if not any(fact.watermarks for fact in facts):
+            return [list(range(len(self._cases)))]
+        together: dict[Hashable, list[int]] = {}
+        for number, case in enumerate(self._cases):
+            alone = self._watermarks[id(case)]
+            if not has_late_records(case, facts, alone):
+                # Event time ends for all of them at once, so they have to be of one length.
+                together.setdefault((case.length, cell_of(facts, alone)), []).append(number)
+        return [group for group in together.values() if len(group) > 1]
+
+    def run(self, cases: Sequence[Case]) -> list[Trace]:
+        """Run cases in one query for each output."""
+        recorded: list[list[Instant]] = [[] for _ in cases]
+        length = max(case.length for case in cases)
+        with ExitStack() as stack:
+            stack.enter_context(changed(self._spark, {"spark.sql.datetime.java8API.enabled": "true"}))
+            queries = self._queries(cases, stack)
+            for query in queries:
+                query.feed(0)
+            for index in range(length):
+                last = index + 1 == length
+                try:
+                    for query in queries:
+                        query.settle(index, (), last=last)
+                except SubjectFailure as failure:
+                    raise CannotCarry(f"one of the cases makes it fail ({failure})") from failure
+                taken = [query.take() for query in queries]
+                if not last:
+                    for query in queries:
+                        query.feed(index + 1)
+                outputs = {
+                    query.name: _split(query.output(rows), len(cases))
+                    for query, rows in zip(queries, taken, strict=True)
+                }
+                if any(query.dropped for query in queries):
+                    raise CannotCarry("records come late, and Spark counts them for all cases together")
+                for number, (case, instants) in enumerate(zip(cases, recorded, strict=True)):
+                    if index < case.length:
+                        parts = {name: batches[number] for name, batches in outputs.items()}
+                        instants.append(self._instant(case, index, parts, queries[0].time(index), instants))
+        return [Trace(instants) for instants in recorded]
+
+    def _instant(
+        self, case: Case, index: int, outputs: Mapping[str, Batch], time: datetime, before: Sequence[Instant]
+    ) -> Instant:
+        known = [moment(watermarks[index]) for watermarks in self._watermarks[id(case)]]
+        return Instant(
+            index,
+            {name: batch_at(stream, index) for name, stream in case.inputs.items()},
+            outputs,
+            time=time,
+            watermark=min((at for at in known if at is not None), default=None),
+            previous=before[-1] if before else None,
+        )
+
+    # --- building ---
+
+    def _mode(self, name: str) -> str:
+        mode = self._how.output_mode
+        return mode if isinstance(mode, str) else mode.get(name, "append")
+
+    def _frames(self) -> tuple[Mapping[str, DataFrame], dict[str, MemorySource]]:
+        sources = {name: MemorySource(self._spark, schema) for name, schema in self._schemas.items()}
+        inputs = {name: source.df.drop(self._columns[name]) for name, source in sources.items()}
+        return outputs_of(self._spark, self._subject, inputs), sources
+
+    def _queries(self, cases: Sequence[Case], stack: ExitStack) -> list[Query]:
+        # Each case is small; together they may not be, and are collected all the same. Windows are cut case by case.
+        together = replace(self._how, large=2**62, seconds=self._how.seconds * 3, over=None)
+        joined = {name: _joined(name, cases, self._columns[name], schema) for name, schema in self._schemas.items()}
+        queries: list[Query] = []
+        for name in self._time:
+            frames, sources = self._frames()
+            for input_name, source in sources.items():
+                source.load(joined[input_name])
+            mode = self._mode(name)
+            frame, _ = carrying(frames[name], self._columns, mode)
+            queries.append(Query(self._spark, name, frame, list(sources.values()), mode, together, kept=False))
+            stack.enter_context(queries[-1].running(stack))
+        return queries
 
 
-def _built(
-    spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running, column: str, stack: ExitStack
-) -> list[Query]:
-    # Each case is small; together they may not be, and are collected all the same.
-    together = replace(how, large=2**62, seconds=how.seconds * 3)
-    joined = {name: _joined(name, cases, column) for name in cases[0].inputs}
-    queries: list[Query] = []
-    names = [""]  # the outputs' names are known when the subject was called once
-    while len(queries) < len(names):
-        sources = {name: MemorySource(spark, _schema(stream)) for name, stream in joined.items()}
-        for name, source in sources.items():
-            source.load(joined[name])
-        frames = outputs_of(spark, subject, {name: source.df.drop(column) for name, source in sources.items()})
-        names = list(frames)
-        name = names[len(queries)]
-        mode = how.output_mode if isinstance(how.output_mode, str) else how.output_mode.get(name, "append")
-        frame = carrying(frames[name], column)
-        queries.append(Query(spark, name, frame, list(sources.values()), mode, together, kept=False))
-        stack.enter_context(queries[-1].running(stack))
-    return queries
-
-
-def _hidden(cases: Sequence[Case]) -> str:
-    """A name for the hidden column that no input has."""
+def _hidden(cases: Sequence[Case]) -> dict[str, str]:
+    """A hidden column for every input, with a name that no input has."""
     taken = {
         name.lower() for case in cases for s in case.inputs.values() if s.schema is not None for name in s.schema.names
     }
-    column = "__case"
-    while column in taken:
-        column += "_"
-    return column
+    stem = "__case"
+    while any(name.startswith(stem) for name in taken):
+        stem += "_"
+    return {name: f"{stem}{number}" for number, name in enumerate(cases[0].inputs)}
 
 
-def _joined(name: str, cases: Sequence[Case], column: str) -> Stream:
-    """The streams of all cases of one input as one, with the number of its case in every record."""
+def _wide(name: str, cases: Sequence[Case], column: str) -> StructType:
+    """The schema of an input with its hidden column."""
     from pyspark.sql.types import IntegerType, StructField, StructType
 
     schemas = [case.inputs[name].schema for case in cases]
     schema = schemas[0]
     if schema is None or any(other != schema for other in schemas):
         raise CannotCarry(f"the cases have different schemas for {name!r}")
-    wide = StructType([*schema.fields, StructField(column, IntegerType(), False)])
+    return StructType([*schema.fields, StructField(column, IntegerType(), False)])
+
+
+def _joined(name: str, cases: Sequence[Case], column: str, schema: StructType) -> Stream:
+    """The streams of all cases of one input as one, with the number of its case in every record."""
     length = max(len(case.inputs[name]) for case in cases)
     batches = [
         make_batch(
@@ -141,20 +196,15 @@ def _joined(name: str, cases: Sequence[Case], column: str) -> Stream:
                 for number, case in enumerate(cases)
                 for record in batch_at(case.inputs[name], index)
             ),
-            wide,
+            schema,
         )
         for index in range(length)
     ]
-    return make_stream(batches, wide)
+    return make_stream(batches, schema)
 
 
-def _schema(stream: Stream) -> StructType:
-    assert stream.schema is not None
-    return stream.schema
-
-
-def _split(batch: Batch, column: str, cases: int) -> list[Batch]:
-    """What came out, by case, without the hidden column."""
+def _split(batch: Batch, cases: int) -> list[Batch]:
+    """What came out, by case, without the hidden column, which is the last."""
     from pyspark.sql.types import StructType
 
     assert batch.schema is not None

@@ -9,44 +9,51 @@ A node that is not known here is refused, with the reason: the subject then runs
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
+
+from firesteel.spark import carry_python
+from firesteel.spark.align import TimeFacts, Watermark, inputs_by_column
+from firesteel.spark.failures import CannotCarry as CannotCarry
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-class CannotCarry(Exception):
-    """Why a subject's plan cannot keep cases apart."""
+def carrying(frame: DataFrame, columns: Mapping[str, str], mode: str) -> tuple[DataFrame, TimeFacts]:
+    """The frame with the hidden column of its sources as its last one, and what it does with event time.
 
-
-def carrying(frame: DataFrame, column: str) -> DataFrame:
-    """The frame with the hidden column of its sources as its last one."""
+    `columns` are the names of the hidden columns, one of its own for every input.
+    """
     from pyspark.sql import DataFrame
 
     spark = frame.sparkSession
     plan = frame._jdf.queryExecution().analyzed()
     if not plan.deterministic():
         raise CannotCarry("it uses an expression that is not deterministic, such as rand()")
-    carrier = _Carrier(spark, column)
+    carrier = _Carrier(spark, columns, mode)
     made, case = carrier.rebuilt(plan)
     if case is None:
         raise CannotCarry("no stream flows into it")
     jvm: Any = spark._jvm
     whole = carrier.project(_outputs(plan), case, made)
-    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, whole), spark)
+    made = jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, whole)
+    return DataFrame(made, spark), carrier.time
 
 
 class _Carrier:
     """Rebuilds one plan. Nodes and expressions are JVM objects; `case` is the attribute of the hidden column."""
 
-    def __init__(self, spark: SparkSession, column: str) -> None:
+    def __init__(self, spark: SparkSession, columns: Mapping[str, str], mode: str) -> None:
         jvm: Any = spark._jvm
+        self._spark = spark
         self._logical = jvm.org.apache.spark.sql.catalyst.plans.logical
         self._expressions = jvm.org.apache.spark.sql.catalyst.expressions
         self._seq: Callable[[list[Any]], Any] = jvm.org.apache.spark.api.python.PythonUtils.toSeq
         self._option = jvm.scala.Option
-        self._column = column
+        self._inputs = inputs_by_column(columns)
+        self._mode = mode
+        self.time = TimeFacts()
 
     def rebuilt(self, plan: Any) -> tuple[Any, Any | None]:
         """The plan with the column kept, and its attribute in the plan's output; None where no stream flows in."""
@@ -66,6 +73,7 @@ class _Carrier:
                 return self._aggregate(plan, *parts[0])
             case "Deduplicate" | "DeduplicateWithinWatermark":
                 made, case = parts[0]
+                self._compares(None)
                 node = getattr(self._logical, name)
                 # Without its spec, from which Spark would find the user's keys again when the query starts.
                 return node(plan.keys().appended(case), made, self._option.empty()), case
@@ -78,8 +86,14 @@ class _Carrier:
             case _ if name in _TRANSPARENT:
                 made, case = parts[0]
                 return plan.withNewChildren(self._seq([made])), case
+            case _ if name in carry_python.NODES:
+                made, case = parts[0]
+                if name in carry_python.STATEFUL:
+                    self._compares(None)
+                return carry_python.carried(self._spark, plan, made, case)
             case "EventTimeWatermark":
-                raise CannotCarry("its watermark would be common to all cases")
+                self._watermark(plan)
+                return plan.withNewChildren(self._seq([parts[0][0]])), parts[0][1]
             case "GlobalLimit" | "LocalLimit" | "Tail" | "Offset":
                 raise CannotCarry("it limits the number of records, of all cases together")
             case _:
@@ -87,7 +101,7 @@ class _Carrier:
 
     def _source(self, plan: Any) -> tuple[Any, Any]:
         for attribute in _items(plan.output()):
-            if attribute.name() == self._column:
+            if attribute.name() in self._inputs:
                 return plan, attribute
         raise CannotCarry(f"it reads a stream of its own: {plan.nodeName()}")
 
@@ -96,16 +110,46 @@ class _Carrier:
         return self._logical.Project(self._seq([*attributes, case]), child)
 
     def _project(self, plan: Any, made: Any, case: Any) -> tuple[Any, Any]:
+        for named in _items(plan.projectList()):
+            self.time.seen_window(named.exprId().id(), named.toString())
         return self._logical.Project(plan.projectList().appended(case), made), case
+
+    def _watermark(self, plan: Any) -> None:
+        """Remember a watermark, where it can be told from the input alone."""
+        wanted, below = plan.eventTime().exprId().id(), plan.child()
+        while below.nodeName() in ("Project", "SubqueryAlias", "View"):
+            below = below.children().apply(0)
+        if below.children().size() or wanted not in _ids(below.output()):
+            raise CannotCarry("its event time is computed, so that watermarks of cases cannot be told beforehand")
+        columns = {attribute.name() for attribute in _items(below.output())} & set(self._inputs)
+        name = self._inputs[columns.pop()]
+        delay = int(self._logical.EventTimeWatermark.getDelayMs(plan.delay()))
+        self.time.watermarks.append(Watermark(name, plan.eventTime().name(), delay))
+
+    def _compares(self, cell: int | None) -> None:
+        """Remember an operator that compares with the watermark, if there is one."""
+        if self.time.watermarks:
+            self.time.cells.append(cell)
 
     def _aggregate(self, plan: Any, made: Any, case: Any) -> tuple[Any, Any]:
         if not plan.groupingExpressions().size():
             # Alone it has a row even before the first record.
             raise CannotCarry("it aggregates without a group, and so has a row for no records")
+        if self._mode != "complete":  # there nothing is late, and nothing leaves
+            self._compares(self._grid(plan))
         groups, results = plan.groupingExpressions().appended(case), plan.aggregateExpressions().appended(case)
         return self._logical.Aggregate(groups, results, made, plan.hint()), case
 
+    def _grid(self, plan: Any) -> int | None:
+        """The grid of the windows that an aggregation groups by; None where it is on no grid."""
+        timed = [e for e in _items(plan.groupingExpressions()) if "-T" in e.toString() and e.toString().endswith("ms")]
+        if len(timed) != 1 or self.time.cells:
+            return None
+        return self.time.grids.get(timed[0].exprId().id())
+
     def _expand(self, plan: Any, made: Any, case: Any) -> tuple[Any, Any]:
+        for attribute, expression in zip(_outputs(plan), _items(plan.projections().apply(0)), strict=True):
+            self.time.seen_window(attribute.exprId().id(), expression.toString())
         projections = self._seq([part.appended(case) for part in _items(plan.projections())])
         return self._logical.Expand(projections, plan.output().appended(case), made), case
 
@@ -132,6 +176,7 @@ class _Carrier:
             ):
                 raise CannotCarry("it keeps every record of a static table in an outer join")
             return plan.withNewChildren(self._seq([left, right])), mine if mine is not None else theirs
+        self._compares(None)
         same = self._expressions.EqualTo(mine, theirs)
         condition = plan.condition()
         both = self._expressions.And(condition.get(), same) if condition.isDefined() else same
@@ -147,7 +192,7 @@ class _Carrier:
     def _alias(self, expression: Any) -> Any:
         alias = self._expressions.Alias
         fresh = self._expressions.NamedExpression.newExprId()
-        return alias(expression, self._column, fresh, self._seq([]), self._option.empty(), self._seq([]))
+        return alias(expression, "__case", fresh, self._seq([]), self._option.empty(), self._seq([]))
 
 
 # Nodes that pass on all columns of their one child, and look at records one by one.

@@ -36,6 +36,8 @@ class Traits:
         self.in_python = any(name == "TransformWithStateInPySpark" for name, _ in lines)
         # Spark runs batch after batch for these, because a timer may be due: it is never idle.
         self.restless = any("WithState" in name and "ProcessingTime" in rest for name, rest in lines)
+        # Where it runs no batch without data, the runner has to.
+        self.driven = self.restless or frame.sparkSession.conf.get(_NO_DATA) == "false"
 
 
 # A line of a plan's tree: branches, a mark for streaming, the node's name, its arguments.
@@ -116,18 +118,15 @@ class Control:
         return int(self._execution.watermarkTracker().currentWatermark())
 
     def end_event_time(self) -> bool:
-        """Move the watermark past everything, from the next but one batch on; False where no event time was seen."""
+        """Move the watermark past everything, from the next but one batch on; False where there is none."""
         tracker = self._execution.watermarkTracker()
         ends = _field(tracker, "operatorToWatermarkMap").get(tracker)
         as_java = self._jvm.scala.jdk.javaapi.CollectionConverters.asJava
         found: dict[Any, Any] = dict(as_java(ends))
-        latest = max([_value(end) for end in found.values()], default=0)
-        if latest <= 0:
-            return False
+        far = max([0, *map(_value, found.values())]) + _FAR
         for operator, end in found.items():
-            far = latest + _FAR
             ends.update(operator, self._jvm.scala.Option.apply(far) if _is_option(end) else far)
-        return True
+        return bool(found)
 
 
 def _value(end: Any) -> int:

@@ -17,6 +17,10 @@ class SubjectFailure(Exception):
         self.trace = trace if trace is not None else Trace(())
 
 
+class CannotCarry(Exception):
+    """Why a subject's plan cannot keep cases apart."""
+
+
 def root_cause(error: BaseException) -> str:
     """What really happened, in one line: the user's own exception where a Python function raised inside Spark."""
     java = _java_exception(error)

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from firesteel.errors import InvalidArgument
 from firesteel.spark.control import Control, Traits, settings_for
 from firesteel.spark.failures import SubjectFailure, refused_mode, root_cause
 from firesteel.spark.large import keep, large_batch
@@ -115,6 +114,11 @@ class Query:
             self._spark.catalog.dropTempView(view)
             self._thread.shutdown(wait=False, cancel_futures=True)
 
+    @property
+    def keeps_state(self) -> bool:
+        """Does the subject keep state? Known once it was read."""
+        return self._states.keeps_any
+
     def time(self, index: int) -> datetime:
         """The processing time of a batch."""
         return self._control.at(index)
@@ -134,7 +138,7 @@ class Query:
             self._feed_nothing()  # event time moved, and Spark runs no batch without data here
             self._wait(index, instants)
         if last and self._closes() and self._control.end_event_time():
-            for _ in range(2 if self._traits.restless else 1):  # one to take the new watermark, one to act on it
+            for _ in range(2 if self._traits.driven else 1):  # one to take the new watermark, one to act on it
                 self._feed_nothing()
                 self._wait(index, instants)
 
@@ -171,16 +175,8 @@ class Query:
             latest = self._sink.latestBatchId()
             self._seen = latest.get() if latest.isDefined() else self._seen
         if self._how.state:
-            self.state = self._read_state()
+            self.state = self._states.after(self._seen)
         return _Taken(range(first, self._seen + 1), rows)
-
-    def _read_state(self) -> Batch:
-        state = self._states.after(self._seen)
-        if not self._states.keeps_any:
-            raise InvalidArgument(
-                f"state=True, but the query of {self.name!r} keeps no state: there is nothing to look at"
-            )
-        return state
 
     def output(self, taken: _Taken) -> Batch:
         """The batch behind a handle; the watermark and the late records of its micro-batches are known from then on."""

@@ -43,8 +43,10 @@ class StateReader:
             if joined:
                 if part == "ToNumValues":  # the other stores of a join repeat this one, by index
                     yield row.operatorId, side, {"joinSide": side}
-            elif row.operatorProperties:
-                for variable in json.loads(row.operatorProperties)["stateVariables"]:
+            elif row.operatorName == "symmetricHashJoin":  # from state format 3 on all of a join is in one store
+                yield from ((row.operatorId, side, {"joinSide": side}) for side in ("left", "right"))
+            elif "stateVariables" in (properties := json.loads(row.operatorProperties or "{}")):
+                for variable in properties["stateVariables"]:
                     if variable["stateVariableType"] == "TimerState":
                         yield row.operatorId, "timers", {"readRegisteredTimers": "true"}
                     else:

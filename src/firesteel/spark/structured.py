@@ -99,6 +99,8 @@ def _recorded(spark: SparkSession, case: Case, subject: Subject, how: Running, w
             for query in queries:
                 query.settle(index, instants, last=last)
             taken = [query.take() for query in queries]
+            if how.state and not any(query.keeps_state for query in queries):
+                raise InvalidArgument("state=True, but the subject keeps no state: there is nothing to look at")
             if not last:
                 for query in queries:
                     query.feed(index + 1)

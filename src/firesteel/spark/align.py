@@ -1,0 +1,119 @@
+"""Which cases may share a query that has a watermark.
+
+A query has one watermark, moved by the latest event time of any case in it. So cases run together only where each
+sees, in every batch, a watermark that cannot be told from the one that it would see alone. What a subject does depends
+on the watermark only through comparisons. Where these are with the ends of windows on a grid, as in a windowed
+aggregation, two watermarks in the same cell of the grid are the same; elsewhere they have to be equal.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from firesteel.schemas.conform import in_utc
+from firesteel.spark.structured import Case
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True)
+class Watermark:
+    """One `withWatermark` of a subject, on a column of an input."""
+
+    input: str
+    column: str
+    delay: int
+    """In milliseconds."""
+
+
+@dataclass
+class TimeFacts:
+    """What the plan of one output says about event time; gathered while the plan is rebuilt."""
+
+    watermarks: list[Watermark] = field(default_factory=list)
+    cells: list[int | None] = field(default_factory=list)
+    """For every operator that compares with the watermark: the grid of its windows in microseconds, None for none."""
+    grids: dict[int, int] = field(default_factory=dict)
+    """The grid of columns that hold windows, by expression id."""
+
+    @property
+    def cell(self) -> int | None:
+        """The grid, in milliseconds, of all comparisons with the watermark; None where they may lie anywhere."""
+        known = [cell for cell in self.cells if cell is not None]
+        if len(known) < len(self.cells):
+            return None
+        cell = math.gcd(*known)
+        return cell // 1000 if not cell % 1000 else None
+
+    def seen_window(self, expression_id: int, text: str) -> None:
+        """Remember a column of windows: sizes, steps and offsets are numbers in its expression."""
+        if _WINDOW in text:
+            steps = [int(number) for number in re.findall(r"(?:%|\+|-) (\d+)\)", text)]
+            self.grids[expression_id] = math.gcd(*steps)
+
+
+_WINDOW = "named_struct(start, knownnullable(precisetimestampconversion("
+
+
+def watermarks_alone(case: Case, facts: Sequence[TimeFacts], lowest: bool) -> list[list[int]]:
+    """For every output, the watermark in force in each batch of a case that runs alone, in milliseconds; 0 is none."""
+    return [_watermarks(case, fact.watermarks, lowest) for fact in facts]
+
+
+def _watermarks(case: Case, operators: Sequence[Watermark], lowest: bool) -> list[int]:
+    found, current = [], 0
+    latest: dict[Watermark, int] = {}
+    for index in range(case.length):
+        found.append(current)
+        for operator in operators:
+            times = event_times(case, operator, index)
+            if times:
+                latest[operator] = max(latest.get(operator, 0), max(times) - operator.delay)
+        values = [latest.get(operator, 0) for operator in operators]
+        if values:
+            current = max(current, min(values) if lowest else max(values))
+    return found
+
+
+def event_times(case: Case, operator: Watermark, index: int) -> list[int]:
+    """The event times of a batch, in milliseconds."""
+    stream = case.inputs[operator.input]
+    if index >= len(stream):
+        return []
+    moments = (record[operator.column] for record in stream[index])
+    return [(in_utc(moment) - _EPOCH) // _MILLISECOND for moment in moments if moment is not None]
+
+
+def has_late_records(case: Case, facts: Sequence[TimeFacts], alone: Sequence[Sequence[int]]) -> bool:
+    """Does a record come that Spark might drop as late? How many it drops, it only says for all cases together."""
+    return any(
+        time <= watermarks[index]
+        for fact, watermarks in zip(facts, alone, strict=True)
+        for operator in fact.watermarks
+        for index in range(case.length)
+        for time in event_times(case, operator, index)
+    )
+
+
+def cell_of(facts: Sequence[TimeFacts], alone: Sequence[Sequence[int]]) -> Hashable:
+    """What cases have to have in common to run together."""
+    return tuple(
+        tuple(watermark if fact.cell is None else watermark // fact.cell for watermark in watermarks)
+        for fact, watermarks in zip(facts, alone, strict=True)
+        if fact.cells  # nothing is compared with the watermark otherwise
+    )
+
+
+def moment(milliseconds: int) -> datetime | None:
+    """A watermark as an instant shows it."""
+    return _EPOCH + milliseconds * _MILLISECOND if milliseconds > 0 else None
+
+
+def inputs_by_column(columns: Mapping[str, str]) -> dict[str, str]:
+    """The input's name by the name of its hidden column."""
+    return {column: name for name, column in columns.items()}
