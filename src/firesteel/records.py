@@ -186,6 +186,23 @@ def shown(value: Any) -> str:
             return repr(value)
 
 
+def brief(value: Any) -> str:
+    """A value as a message shows it: moments without their class, and without their zone, which is UTC.
+
+    >>> brief((1, datetime(2030, 1, 1, 9, 30, tzinfo=UTC))), brief(Record(at=datetime(2030, 1, 1)))
+    ('(1, 2030-01-01 09:30:00)', 'Record(at=2030-01-01 00:00:00)')
+    """
+    match value:
+        case datetime():
+            return value.replace(tzinfo=None).isoformat(" ")
+        case Record():
+            return f"Record({', '.join(f'{name}={brief(item)}' for name, item in value.__dict__.items())})"
+        case tuple() if type(value) is tuple:
+            return f"({', '.join(map(brief, value))}{',' if len(value) == 1 else ''})"
+        case _:
+            return shown(value)
+
+
 def _compares_by_identity(value: Any) -> bool:
     """A plain object with no equality of its own, as PySpark's VariantVal: it is compared by its attributes."""
     equality: object = type(value).__eq__

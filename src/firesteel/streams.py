@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 from firesteel.checks import Check
 from firesteel.errors import InvalidArgument, described
 from firesteel.names import name_of
-from firesteel.records import Record, columns_of, freeze, make_record, same, shown
+from firesteel.records import Record, brief, columns_of, freeze, make_record, same, shown
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -649,7 +649,7 @@ def difference(*, missing: Sequence[Any], extra: Sequence[Any], counts: tuple[in
 
 
 def _some_shown(records: Sequence[Any], most: int = 3) -> str:
-    text = ", ".join(shown(record) for record in records[:most])
+    text = ", ".join(brief(record) for record in records[:most])
     return text if len(records) <= most else f"{text}, ..."
 
 
@@ -661,8 +661,8 @@ def key_of(record: Any, columns: Sequence[str]) -> Any:
 def keyed(record: Any, columns: Sequence[str]) -> str:
     """The record's values in these columns, in words."""
     if not columns:
-        return shown(record)
-    return ", ".join(f"{column}={shown(record[column])}" for column in columns)
+        return brief(record)
+    return ", ".join(f"{column}={brief(record[column])}" for column in columns)
 
 
 def sort_key(value: Any) -> Any:

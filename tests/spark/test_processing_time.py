@@ -318,7 +318,7 @@ def untouched(frame):
         (untouched, {"state": True, "over": fs.tumbling("1 hour", on="t")}, "do not go together"),
         (untouched, {"batch_interval": "0 seconds"}, r"batch_interval='0 seconds' \(str\).*more than zero"),
         (untouched, {"batch_interval": "-1 second"}, r"batch_interval='-1 second' \(str\).*more than zero"),
-        (untouched, {"batch_interval": timedelta(microseconds=1500)}, "counts milliseconds"),
+        (untouched, {"batch_interval": timedelta(microseconds=1500)}, "write whole milliseconds"),
         (untouched, {"batch_interval": "soon"}, r"batch_interval='soon' \(str\) is no duration: write a number"),
         (untouched, {"batch_interval": 5}, r"batch_interval=5 \(int\) is no duration"),
         (untouched, {"over": "1 hour"}, r"over='1 hour' \(str\) is no window: write fs\.tumbling"),

@@ -9,6 +9,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 # Shrinking runs Spark once for every new candidate; after this long what has been found is small enough.
 _SHRINK_SECONDS = 60.0
+# So many candidates make a round of shrinking: a bulk run costs about the same for one as for these.
+_ROUND = 100
 # So many cases are worth a bulk run, of which some are run alone again.
 _MANY = 8
 
@@ -103,6 +106,8 @@ class _Run:
         self.total = 0
         self.notes: tuple[str, ...] = ()
         self.one_by_one: str | None = None
+        self.in_rounds = False
+        self.confirmed: tuple[Inputs, Judgement] | None = None
 
     # --- cases ---
 
@@ -126,9 +131,11 @@ class _Run:
         settings = self._settings()
         self.total += settings.max_examples
         if self.question.bulk and settings.max_examples >= _MANY:
-            self._screen(self._drawn(settings))
+            self._screen(self._drawn(settings), settings)
         try:
             self._hypothesis(settings, self._case)
+        except _Found as found:
+            return self._broken(shrunk=True, cut_short=self._shrink(settings, found.choices))
         except _Breaks as broken:
             self.notes = _users_notes(broken)
             return self._broken(shrunk=True)
@@ -166,20 +173,78 @@ class _Run:
         self._hypothesis(make(settings, database=database, phases=phases), cases.append)
         return cases
 
-    def _screen(self, cases: list[Inputs]) -> None:
+    def _screen(self, cases: list[Inputs], settings: Any) -> None:
         """Run cases together where that can be: those that pass need no run of their own."""
+        from hypothesis import Phase
+
         self.question.progress(0, len(cases), False)
         try:
             self.judge.screen(cases)
+            self.in_rounds = Phase.shrink in settings.phases and self.judge.disagreement is None
         except CannotCarry as why:
             self.one_by_one = str(why)
 
+    # --- shrinking in bulk ---
+
+    def _shrink(self, settings: Any, choices: tuple[Any, ...]) -> bool:
+        """Look for a smaller case that fails, in rounds; was that cut short?
+
+        Hypothesis tries one candidate after the other, and most do not fail. So it is told that a candidate fails not,
+        as long as nobody knows, until there are many: these are run together, and it starts again, from the smallest
+        that is known to fail.
+        """
+        from hypothesis import Phase
+        from hypothesis import settings as make
+        from hypothesis.database import choices_to_bytes
+
+        database = _best(choices_to_bytes(choices), settings.database)
+        phases = (Phase.reuse, Phase.shrink)
+        settings = make(settings, derandomize=False, database=database, phases=phases)
+        while True:
+            self.candidates: list[Inputs] = []
+            try:
+                self._hypothesis(settings, self._candidate)
+            except _Breaks as broken:
+                self.notes = _users_notes(broken)
+            except _Look:
+                pass
+            except _Enough:
+                return True
+            if not self.candidates:
+                return False
+            with suppress(CannotCarry):
+                self.judge.screen(self.candidates, samples=0)
+            for inputs in self.candidates:
+                if not self.judge.knows(inputs) and not self._too_long():
+                    self.judge.afresh(inputs)
+
+    def _candidate(self, inputs: Inputs) -> None:
+        from hypothesis import note
+
+        if not self.judge.knows(inputs):
+            if self._too_long():
+                raise _Enough
+            self.candidates.append(inputs)
+            if len(self.candidates) >= _ROUND:
+                raise _Look
+            return
+        self.question.progress(self.cases, self.total, True)
+        judgement = self.judge(inputs, confirm=False)
+        if judgement.verdict is Verdict.FALSE or judgement.error is not None:
+            self.failing = (inputs, judgement)
+            note(_END)
+            raise _Breaks
+
+    def _too_long(self) -> bool:
+        return time.monotonic() - self.since > _SHRINK_SECONDS
+
     def _case(self, inputs: Inputs) -> None:
         from hypothesis import note
+        from hypothesis.control import current_build_context
 
         if self.failing is None:
             self.cases += 1
-        elif time.monotonic() - self.since > _SHRINK_SECONDS and not self.judge.knows(inputs):
+        elif self._too_long() and not self.judge.knows(inputs):
             raise _Enough
         self.question.progress(self.cases, self.total, self.failing is not None)
         judgement = self.judge(inputs)
@@ -190,12 +255,16 @@ class _Run:
                 self.first_failing = (self.cases, inputs)
                 self.since = time.monotonic()
             self.failing = (inputs, judgement)
+            if self.in_rounds and judgement.error is None:
+                self.confirmed = self.failing
+                raise _Found(tuple(current_build_context().data.choices))
             note(_END)
             raise _Breaks
 
     def _remember(self, inputs: Inputs, judgement: Judgement) -> None:
         self.records_in += sum(len(batch) for stream in inputs.values() for batch in stream)
         self.records_out += sum(len(b) for instant in judgement.trace for b in instant.outputs.values())
+        self.records_out += sum(len(instant.recorded_state or ()) for instant in judgement.trace)
         for implication, held in judgement.premises.items():
             self.premises[implication] = self.premises.get(implication, False) or held
         if judgement.verdict is Verdict.INCONCLUSIVE and judgement.error is None and self.undecided is None:
@@ -212,7 +281,7 @@ class _Run:
         again = _in_example(partial(self.judge.again, inputs, judgement))
         number, original = self.first_failing
         found = f"case {number} of {self.total}"
-        if shrunk and original != inputs:
+        if shrunk and original != inputs and _size(original) != _size(inputs):
             found += f"; shrunk from {_size(original)}"
         if cut_short:
             found += f"; shrinking was cut short after {_SHRINK_SECONDS:.0f} s"
@@ -221,6 +290,10 @@ class _Run:
         if judgement.error is not None:
             reason = f"the same input was run twice, and only the first run failed: {judgement.error}"
             return self._outcome(Inconclusive, inputs, again, reason, {"found in": found})
+        if again.verdict is not Verdict.FALSE and self.confirmed is not None and self.confirmed is not self.failing:
+            self.judge.disagree(judgement.trace, again.trace)
+            self.failing = self.confirmed  # that one was seen alone before
+            return self._broken(shrunk=False)
         if again.verdict is not Verdict.FALSE:
             reason = (
                 "the same input was judged twice, and only the first run broke the property: the subject gives "
@@ -381,6 +454,43 @@ class _Enough(BaseException):
     """Ends the search for a smaller case: no Exception, as Hypothesis would take that for one more failure."""
 
 
+class _Look(BaseException):
+    """There are candidates enough for a bulk run."""
+
+
+class _Found(BaseException):
+    """A case that fails, and the choices that Hypothesis drew it with."""
+
+    def __init__(self, choices: tuple[Any, ...]) -> None:
+        self.choices = choices
+
+
+def _best(first: bytes, users: Any) -> Any:
+    """A database that holds the failing cases of one search, and passes them on to the user's."""
+    from hypothesis.database import ExampleDatabase
+
+    class Best(ExampleDatabase):
+        def __init__(self) -> None:
+            super().__init__()
+            self.values = {first}
+
+        def fetch(self, key: bytes) -> Iterable[bytes]:
+            return [] if key.endswith((b".secondary", b".pareto")) else list(self.values)
+
+        def save(self, key: bytes, value: bytes) -> None:
+            if not key.endswith((b".secondary", b".pareto")):
+                self.values.add(value)
+            if users is not None:
+                users.save(key, value)
+
+        def delete(self, key: bytes, value: bytes) -> None:
+            self.values.discard(value)
+            if users is not None:
+                users.delete(key, value)
+
+    return Best()
+
+
 _BEGIN, _END = "firesteel: the user's notes begin", "firesteel: the user's notes end"
 
 
@@ -441,7 +551,7 @@ def _validate(question: Question) -> None:
 
 def _size(inputs: Inputs) -> str:
     length = max(len(stream) for stream in inputs.values())
-    return f"{_batches(length)}, {sum(len(b) for s in inputs.values() for b in s)} records"
+    return f"{_batches(length)}, {counted(sum(len(b) for s in inputs.values() for b in s), 'record')}"
 
 
 def _batches(count: int) -> str:

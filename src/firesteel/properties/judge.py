@@ -58,28 +58,29 @@ class Judge:
         self.disagreement: str | None = None
         """How a bulk run differed from runs alone, if it did: nothing that it said counts then."""
 
-    def __call__(self, inputs: Mapping[str, Stream]) -> Judgement:
+    def __call__(self, inputs: Mapping[str, Stream], *, confirm: bool = True) -> Judgement:
+        """The judgement on a case; what a bulk run found false is run alone before it counts, if `confirm`."""
         known = self._recalled(inputs)
         if known is None:
             return self.afresh(inputs)
         # The predicates are asked again all the same: what they note, and aim for, belongs to every example.
         judgement = _judged(self._formula, known.trace, known.error)
-        if known.screened and judgement.verdict is Verdict.FALSE:
+        if confirm and known.screened and judgement.verdict is Verdict.FALSE:
             return self._confirmed(inputs, judgement)
         return judgement
 
-    def screen(self, cases: Sequence[Mapping[str, Stream]]) -> None:
+    def screen(self, cases: Sequence[Mapping[str, Stream]], *, samples: int = _SAMPLES) -> None:
         """Run cases together, and remember what Spark did with each; `CannotCarry` says why that is not possible.
 
-        A few of them are run alone too, and have to come out the same.
+        A few of them, `samples`, are run alone too, and have to come out the same.
         """
-        long_enough = [c for c in cases if Case(c).instants(self._how) >= self._formula.shortest_true]
+        long_enough = [inputs for inputs in cases if not self._too_short(inputs)]
         traces = exercise_together(self._spark, [Case(inputs) for inputs in long_enough], self._subject, self._how)
         screened = [(c, trace) for c, trace in zip(long_enough, traces, strict=True) if trace is not None]
-        for inputs, trace in _spread(screened, _SAMPLES):
+        for inputs, trace in _spread(screened, samples):
             alone = self.afresh(inputs)
             if alone.error is not None or trace[: len(alone.trace)] != alone.trace.instants:
-                self._disagree(trace, alone.trace)
+                self.disagree(trace, alone.trace)
                 return
         for inputs, trace in screened:
             key = list(_keys(inputs))[-1] + b"end"
@@ -89,10 +90,11 @@ class Judge:
         """A case that a bulk run found false, run alone: that alone counts."""
         alone = self.afresh(inputs)
         if alone.verdict is not Verdict.FALSE:
-            self._disagree(screened.trace, alone.trace)
+            self.disagree(screened.trace, alone.trace)
         return alone
 
-    def _disagree(self, together: Trace, alone: Trace) -> None:
+    def disagree(self, together: Trace, alone: Trace) -> None:
+        """Remember that a bulk run was wrong, and forget all that such runs said."""
         first = next((b for a, b in zip(alone, together, strict=False) if a != b), None)
         where = "" if first is None else f" in {'batch' if self._how.over is None else 'window'} {first.index}"
         self.disagreement = f"a bulk run and a run alone of the same case differ{where}: a defect of bulk runs"
@@ -100,13 +102,17 @@ class Judge:
 
     def knows(self, inputs: Mapping[str, Stream]) -> bool:
         """Is the judgement known without a run?"""
-        return self._recalled(inputs) is not None
+        return self._too_short(inputs) or self._recalled(inputs) is not None
+
+    def _too_short(self, inputs: Mapping[str, Stream]) -> bool:
+        """Can the property never be true of it? Then it is not worth a run."""
+        return Case(inputs).instants(self._how) < self._formula.shortest_true
 
     def afresh(self, inputs: Mapping[str, Stream]) -> Judgement:
         """Run a case on Spark by itself, whatever is remembered."""
         case = Case(inputs)
-        if case.instants(self._how) < self._formula.shortest_true:
-            return Judgement(Verdict.INCONCLUSIVE, Trace(()))  # cannot become true: not worth a run
+        if self._too_short(inputs):
+            return Judgement(Verdict.INCONCLUSIVE, Trace(()))
         judgement, decided = self._run(case)
         keys = list(_keys(inputs))
         # A verdict at the end also depends on where the end is; a window may hold what came in any batch.
@@ -174,6 +180,8 @@ def _spread(items: Sequence[T], most: int) -> list[T]:
     """A few of many: the first, the last, and some between."""
     if len(items) <= most:
         return list(items)
+    if not most:
+        return []
     return [items[round(index * (len(items) - 1) / (most - 1))] for index in range(most)]
 
 

@@ -44,6 +44,8 @@ def _told(reason: Reason, noun: str) -> tuple[str, str]:
         case Implies():
             premise, then = reason.because
             wanted, seen = _told(then, noun)
+            if isinstance(premise.formula, Constant):  # computed in a let: nobody wrote TRUE
+                return wanted, seen
             return f"{_held(premise, noun)}, so {wanted}", seen
         case And() if reason.because:
             return _told(reason.because[0], noun)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
 from itertools import zip_longest
 
 from firesteel.evidence import Counterexample, Failed, Falsified, Inconclusive, Report, SubjectError
 from firesteel.logic.formulas import Atom, Formula
-from firesteel.records import Record, columns_of, shown
+from firesteel.records import Record, brief, columns_of, shown
 from firesteel.report.reasons import plural, sentence
 from firesteel.streams import Batch, Instant, Stream, make_batch, make_stream
 
@@ -55,7 +54,7 @@ def _title(report: Report, failure: type[Failed]) -> str:
 def _named(found: Counterexample, index: int) -> str:
     """`batch 3`, or `window 3, from 2000-01-01 03:00:00`."""
     at = found.trace[index].time if index < len(found.trace) else None
-    begins = f", from {_brief(at)}," if found.unit == "window" and at is not None else ""
+    begins = f", from {brief(at)}," if found.unit == "window" and at is not None else ""
     return f"{found.unit} {index}{begins}".rstrip(",")
 
 
@@ -82,12 +81,13 @@ def _table(found: Counterexample, failure: type[Failed]) -> str:
         return _inputs_only(found)
     atoms = _atoms(found)
     facts = _time_facts(found)
-    heads = [found.unit, *facts, *found.trace[0].inputs, *found.trace[0].outputs, *map(str, atoms)]
+    heads = [found.unit, *facts, *found.trace[0].inputs, *found.trace[0].outputs, *_state_head(found), *map(str, atoms)]
     rows: list[list[str]] = []
     false_at: int | None = None
     for instant in _shown_instants(found):
         cells = [[str(instant.index)], *([fact(instant)] for fact in facts.values())]
         cells += [_cell(batch) for batch in (*instant.inputs.values(), *instant.outputs.values())]
+        cells += [_cell(instant.state) for _ in _state_head(found)]
         cells += [[_said(atom, instant, found)] for atom in atoms]
         if instant.index == deciding(found) and found.explanation is not None:
             false_at = len(rows)
@@ -101,19 +101,27 @@ def _table(found: Counterexample, failure: type[Failed]) -> str:
     hidden = len(found.trace) - len(_shown_instants(found))
     if hidden:
         lines.append(f"({hidden} earlier {plural(found.unit)} are not shown)")
+    for name, batch in found.trace.outside.items():
+        some = "; ".join(_cell(batch)[:3])
+        lines.append(f"({len(batch)} of {name} in no window: {some})")
     rest = max(len(stream) for stream in found.inputs.values()) - _needed_batches(found, failure)
     if rest > 0:
         lines.append(f"({rest} more batch{' was' if rest == 1 else 'es were'} not needed)")
     return "\n".join(f"  {line}".rstrip() for line in lines)
 
 
+def _state_head(found: Counterexample) -> list[str]:
+    """The state is shown where it was recorded."""
+    return ["state"] if found.trace[0].recorded_state is not None else []
+
+
 def _time_facts(found: Counterexample) -> dict[str, Callable[[Instant], str]]:
     """Columns about time that have something to say: where windows start, the watermark, what was late."""
     facts: dict[str, Callable[[Instant], str]] = {}
     if found.unit == "window":
-        facts["from"] = lambda instant: _brief(instant.time)
+        facts["from"] = lambda instant: brief(instant.time)
     if any(instant.watermark is not None for instant in found.trace):
-        facts["watermark"] = lambda instant: "(none)" if instant.watermark is None else _brief(instant.watermark)
+        facts["watermark"] = lambda instant: "(none)" if instant.watermark is None else brief(instant.watermark)
     if any(instant.dropped for instant in found.trace):
         facts["late"] = lambda instant: str(instant.dropped)
     return facts
@@ -164,14 +172,9 @@ def _cell(batch: Batch) -> list[str]:
     return [_short(line, 80) for line in lines] + ([f"({more} more)"] if more else [])
 
 
-def _brief(value: object) -> str:
-    """A value as a table shows it: moments without their class and zone, which is UTC."""
-    return value.replace(tzinfo=None).isoformat(" ") if isinstance(value, datetime) else shown(value)
-
-
 def _aligned(records: Sequence[Record]) -> list[str]:
     """`user=1   honest=True`, with the columns below each other."""
-    rows = [[f"{name}={_brief(r[name])}" for name in columns_of(r) or ()] for r in records]
+    rows = [[f"{name}={brief(r[name])}" for name in columns_of(r) or ()] for r in records]
     if len({len(row) for row in rows}) != 1:
         return [" ".join(row) for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

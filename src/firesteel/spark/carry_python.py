@@ -3,11 +3,10 @@
 The node is made again with a wider function, which `firesteel.spark.carry_workers` wraps around the user's own, and
 with the column as a further key, so that groups, state and timers of cases stay apart.
 
-mapInPandas and mapInArrow have no groups. A partition mixes the records of cases, and so do the frames made of it (in
-pandas, a null of one case would turn the integers of all into floats). So they are carried as groups, of one partition
-and one case each: the function is called once for every partition of a case that has records, with frames of their
-own, in the order of the partition. Alone it is called for partitions without records as well; it is tried with
-none beforehand, and refused if it yields any then.
+mapInPandas and mapInArrow have no groups: a partition mixes the records of cases, and so do the frames made of it. The
+wrapper takes a partition apart, and calls the function once for every case that has records in it, with frames of the
+case's own. Alone it is called for partitions without records as well; so it is tried with none beforehand, and refused
+if it yields any then.
 """
 
 from __future__ import annotations
@@ -75,11 +74,18 @@ class _Node:
         arrow = self._plan.nodeName() == "FlatMapGroupsInArrow"
         widen = self._widened_arrow() if arrow else self._widened_frame()
         function = self._function(wrap(self._pickled(), widen), evaluation, values)
-        return self._grouped(self._plan.nodeName(), function, keys, values, keys)
+        return getattr(self._logical, self._plan.nodeName())(
+            self._seq([*keys, self._case]),
+            function,
+            self._plan.output().appended(self.field),
+            self._projected([*keys, self._case, *values]),
+        )
 
     def with_state(self) -> Any:
         keys = _items(self._plan.groupingAttributes())
-        values = self._values(len(keys))
+        if not keys:
+            raise CannotCarry("it keeps state without a key")
+        values = [*self._values(0), self._case]  # unlike in other nodes, no keys come before them
         widen = workers.widened_frame(self._name, len(self._columns), named=True)
         function = self._function(workers.with_state(self._pickled(), widen), self._udf.evalType(), values)
         return self._logical.FlatMapGroupsInPandasWithState(
@@ -89,13 +95,15 @@ class _Node:
             self._plan.stateType(),
             self._plan.outputMode(),
             self._plan.timeout(),
-            self._projected([*keys, self._case, *values]),
+            self._projected(values),
         )
 
     def transformed(self) -> Any:
         if self._plan.hasInitialState():
             raise CannotCarry("its state starts from a table, which has no cases")
         number = self._plan.groupingAttributesLen()
+        if not number:
+            raise CannotCarry("it keeps state without a key")
         keys = _items(self._plan.child().output())[:number]
         values = self._values(number)
         # The column is among the values, too: Spark names columns by their places here, which must not change.
@@ -118,23 +126,22 @@ class _Node:
     def mapped(self) -> Any:
         if self._plan.isBarrier() or self._plan.profile().isDefined():
             raise CannotCarry("it maps with a barrier or with resources of its own")
-        arrow = self._plan.nodeName() == "MapInArrow"
-        evaluation = _iterator(arrow=arrow)
         self._try_without_records()
         values = self._values(0)
-        # Only the order of columns counts in mapInArrow, so that they are given their names.
-        widen = workers.widened_arrow(self._name, self._columns) if arrow else self._widened_frame()
-        function = self._function(workers.mapped(self._pickled(), widen), evaluation, values)
-        partition = self._alias(self._expressions.SparkPartitionID(), "__partition")
-        kind = "FlatMapGroupsInArrow" if arrow else "FlatMapGroupsInPandas"
-        return self._grouped(kind, function, [partition.toAttribute()], values, [partition])
-
-    def _grouped(self, kind: str, function: Any, keys: list[Any], values: list[Any], projected: list[Any]) -> Any:
-        return getattr(self._logical, kind)(
-            self._seq([*keys, self._case]),
+        most = int(str(self._spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch")))
+        if self._plan.nodeName() == "MapInArrow":
+            wrapper = workers.mapped(self._pickled(), self._widened_arrow(), workers.batches_by_case(most))
+        else:
+            wrapper = workers.mapped(
+                self._pickled(), self._widened_frame(), workers.frames_by_case(most, self._exact(values))
+            )
+        function = self._function(wrapper, self._udf.evalType(), [*values, self._case])
+        return getattr(self._logical, self._plan.nodeName())(
             function,
             self._plan.output().appended(self.field),
-            self._projected([*projected, self._case, *values]),
+            self._projected([*values, self._case]),
+            False,
+            self._plan.profile(),
         )
 
     # --- what they are made of ---
@@ -146,20 +153,26 @@ class _Node:
     def _projected(self, expressions: list[Any]) -> Any:
         return self._logical.Project(self._seq(expressions), self._made)
 
-    def _alias(self, expression: Any, name: str, at: Any = None) -> Any:
-        at = self._expressions.NamedExpression.newExprId() if at is None else at
-        nothing = self._seq([])
-        return self._expressions.Alias(expression, name, at, nothing, self._jvm.scala.Option.empty(), nothing)
+    def _null(self, attribute: Any) -> Any:
+        """A null in place of an attribute."""
+        null, nothing = self._expressions.Literal(None, attribute.dataType()), self._seq([])
+        none = self._jvm.scala.Option.empty()
+        return self._expressions.Alias(null, attribute.name(), attribute.exprId(), nothing, none, nothing)
 
     def _processing(self, keys: list[Any], values: list[Any]) -> Callable[..., Any]:
-        if self._plan.userFacingDataType().toString() == "Pandas":
-            return workers.transformed(
-                self._pickled(),
-                self._widened_frame(),
-                workers.frame_without_last(_integers(values)),
-                workers.whole_key(_integers(keys)),
-            )
+        if self._plan.userFacingDataType().toString() == "pandas":
+            # Spark makes a frame for a key from the rows of a larger one, where integers are of one size.
+            exact = {index: "bool" if dtype == "bool" else "int64" for index, dtype in self._exact(values).items()}
+            narrow, key_of = workers.exact_without_last(exact), workers.exact_key(list(self._exact(keys)))
+            return workers.transformed(self._pickled(), self._widened_frame(), narrow, key_of)
         return workers.transformed(self._pickled(), workers.widened_row(self._name), workers.without_last, tuple)
+
+    def _exact(self, attributes: list[Any]) -> dict[int, str]:
+        """The places of columns that pandas gives another type where there are nulls, and their type where not."""
+        kept = self._spark.conf.get("spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype", "false") == "true"
+        types = {**({} if kept else _INTEGERS), "boolean": "bool"}
+        simple = [each.dataType().simpleString() for each in attributes]
+        return {index: types[name] for index, name in enumerate(simple) if name in types}
 
     def _widened_frame(self) -> workers.Widen:
         return workers.widened_frame(self._name, len(self._columns))
@@ -207,10 +220,7 @@ class _Node:
         if digest in _silent:
             return
         empty = self._spark.range(0, 1, 1, 1).where("id < 0")._jdf.queryExecution().analyzed()
-        nothing = [
-            self._alias(self._expressions.Literal(None, each.dataType()), each.name(), each.exprId())
-            for each in self._values(0)
-        ]
+        nothing = [self._null(attribute) for attribute in self._values(0)]
         plan = self._plan.withNewChildren(self._seq([self._logical.Project(self._seq(nothing), empty)]))
         dataset = self._jvm.org.apache.spark.sql.classic.Dataset
         try:
@@ -221,6 +231,8 @@ class _Node:
             raise CannotCarry("its function yields records for a partition without records")
         _silent.add(digest)
 
+
+_INTEGERS = {"tinyint": "int8", "smallint": "int16", "int": "int32", "bigint": "int64"}
 
 _silent: set[bytes] = set()
 """Digests of pickled functions that yield nothing for nothing: one run asks several times."""
@@ -241,22 +253,10 @@ def _by_value(command: Any) -> bytes:
 
 def _iterators() -> list[int]:
     """The kinds of function that take the parts of a group one by one; PySpark 4.0 has none."""
-    return [kind for kind in (_iterator(arrow=True, needed=False), _iterator(arrow=False, needed=False)) if kind]
-
-
-def _iterator(*, arrow: bool, needed: bool = True) -> int:
     from pyspark.util import PythonEvalType
 
-    kind = int(getattr(PythonEvalType, f"SQL_GROUPED_MAP_{'ARROW' if arrow else 'PANDAS'}_ITER_UDF", 0))
-    if needed and not kind:
-        raise CannotCarry("this version of PySpark does not hand groups to a function in parts")
-    return kind
-
-
-def _integers(attributes: list[Any]) -> list[int]:
-    """The places of integers of any size."""
-    sizes = ("tinyint", "smallint", "int", "bigint")
-    return [index for index, each in enumerate(attributes) if each.dataType().simpleString() in sizes]
+    names = ("SQL_GROUPED_MAP_PANDAS_ITER_UDF", "SQL_GROUPED_MAP_ARROW_ITER_UDF")
+    return [int(getattr(PythonEvalType, name)) for name in names if hasattr(PythonEvalType, name)]
 
 
 def _other_than(names: list[str], name: str) -> str:

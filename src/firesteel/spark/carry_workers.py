@@ -10,6 +10,7 @@ read before it is called: so its closures, broadcast variables and sheer size ar
 from __future__ import annotations
 
 import inspect
+import pickle
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -27,11 +28,10 @@ class Pickled:
     def load(self) -> Any:
         if self._function is None:
             from pyspark import Broadcast
-            from pyspark.serializers import CloudPickleSerializer
 
-            command = CloudPickleSerializer().loads(self._command)
+            command = pickle.loads(self._command)
             if isinstance(command, Broadcast):  # one that was too large to be sent with every task
-                command = CloudPickleSerializer().loads(command.value)
+                command = pickle.loads(command.value)
             self._function = command[0]
         return self._function
 
@@ -57,14 +57,15 @@ def grouped_parts(pickled: Pickled, widen: Widen) -> Callable[[Any, Any], Any]:
     return function
 
 
-def mapped(pickled: Pickled, widen: Widen) -> Callable[[Any, Any], Any]:
-    """For mapInPandas and mapInArrow, which are carried as groups: the key is the partition and the case."""
+def mapped(pickled: Pickled, widen: Widen, by_case: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """For mapInPandas and mapInArrow: functions of the parts of a partition, which may mix cases."""
 
-    def function(key: Any, parts: Any) -> Any:
-        made = pickled.load()(parts)
-        if not isinstance(made, Iterator):
-            raise TypeError(f"the function returned {type(made).__name__}, which is no iterator")
-        return _each(made, key[-1], widen)
+    def function(parts: Any) -> Any:
+        for case, own in by_case(parts):
+            made = pickled.load()(own)
+            if not isinstance(made, Iterator):
+                raise TypeError(f"the function returned {type(made).__name__}, which is no iterator")
+            yield from _each(made, case, widen)
 
     return function
 
@@ -73,7 +74,13 @@ def with_state(pickled: Pickled, widen: Widen) -> Callable[[Any, Any, Any], Any]
     """For applyInPandasWithState."""
 
     def function(key: Any, frames: Any, state: Any) -> Any:
-        made = pickled.load()(key[:-1], frames, state)
+        # After a timeout the frames are a list, of one that is empty.
+        own = (
+            [without_last_column(frame) for frame in frames]
+            if isinstance(frames, list)
+            else map(without_last_column, frames)
+        )
+        made = pickled.load()(key[:-1], own, state)
         # Spark says what is wrong with something that cannot be iterated over, and with a frame, as it does alone.
         return _each(made, key[-1], widen) if _is_list(made) else made
 
@@ -133,7 +140,7 @@ def _each(made: Iterable[Any], case: Any, widen: Widen) -> Iterator[Any]:
 
 
 def _is_list(made: Any) -> bool:
-    import pandas as pd
+    import pandas as pd  # type: ignore[import-untyped]
 
     return isinstance(made, Iterable) and not isinstance(made, pd.DataFrame)
 
@@ -149,32 +156,39 @@ def without_last(row: Any) -> Any:
     return row[:-1] if fields is None else Row(*fields[:-1])(*row[:-1])
 
 
-def frame_without_last(integers: list[int]) -> Callable[[Any], Any]:
-    """Frames without their last column.
+def without_last_column(frame: Any) -> Any:
+    return frame.iloc[:, :-1]
 
-    transformWithStateInPandas makes frames from parts of larger ones: a null, maybe of another case, has turned the
-    integers of its column into floats. They are turned back where this frame has no null in the column.
+
+def exact(frame: Any, types: dict[int, str]) -> Any:
+    """The frame with the types that its columns have where there are no nulls.
+
+    pandas has no nulls in some types, so that a null gives its whole column another type. Where a frame is part of a
+    larger one, that may have been a null of another case.
     """
+    made = frame.copy(deep=False)
+    for index, dtype in types.items():
+        column = made.iloc[:, index]
+        if column.dtype != dtype and not column.isna().any():
+            made.isetitem(index, column.astype(dtype))
+    return made
 
+
+def exact_without_last(types: dict[int, str]) -> Callable[[Any], Any]:
     def narrow(frame: Any) -> Any:
-        narrowed = frame.iloc[:, :-1].copy(deep=False)
-        for index in integers:
-            column = narrowed.iloc[:, index]
-            if column.dtype.kind == "f" and not column.isna().any():
-                narrowed.isetitem(index, column.astype("int64"))
-        return narrowed
+        return exact(without_last_column(frame), types)
 
     return narrow
 
 
-def whole_key(integers: list[int]) -> Callable[[Any], Any]:
+def exact_key(integers: list[int]) -> Callable[[Any], Any]:
     """Keys whose integers are no floats, which they become when a null, maybe of another case, is among them.
 
     Spark itself takes a float in place of an integer for a null key, and so mixes up the state of all such groups. A
     case that really has such a null must show that, alone.
     """
 
-    def exact(key: Any) -> Any:
+    def key_of(key: Any) -> Any:
         values = list(key)
         for index in integers:
             if isinstance(values[index], float):
@@ -183,7 +197,51 @@ def whole_key(integers: list[int]) -> Callable[[Any], Any]:
                 values[index] = int(values[index])
         return tuple(values)
 
-    return exact
+    return key_of
+
+
+def frames_by_case(most: int, types: dict[int, str]) -> Callable[[Any], Any]:
+    """Takes the frames of a partition apart: every case, and an iterator over frames of its own, as large as alone."""
+
+    def parts(frames: Any) -> Iterator[tuple[Any, Any]]:
+        import pandas as pd
+
+        found: dict[Any, list[Any]] = {}
+        for frame in frames:
+            for case, part in frame.groupby(frame.iloc[:, -1].to_numpy(), sort=False):
+                found.setdefault(case, []).append(without_last_column(part))
+        for case in list(found):
+            own = found.pop(case)  # what has been handed over need not be kept
+            yield case, cut(pd.concat(own, ignore_index=True) if len(own) > 1 else own[0].reset_index(drop=True))
+
+    def cut(whole: Any) -> Iterator[Any]:
+        step = most if most > 0 else len(whole)
+        return (exact(whole.iloc[at : at + step].reset_index(drop=True), types) for at in range(0, len(whole), step))
+
+    return parts
+
+
+def batches_by_case(most: int) -> Callable[[Any], Any]:
+    """The same for Arrow."""
+
+    def parts(batches: Any) -> Iterator[tuple[Any, Any]]:
+        import pyarrow as pa
+
+        found: dict[Any, list[Any]] = {}
+        for batch in batches:
+            for case, part in split(batch):
+                found.setdefault(case, []).append(part)
+        for case in list(found):
+            whole = pa.Table.from_batches(found.pop(case)).combine_chunks()
+            yield case, iter(whole.to_batches(max_chunksize=most if most > 0 else None))
+
+    def split(batch: Any) -> Iterator[tuple[Any, Any]]:
+        cases = batch.column(batch.num_columns - 1).to_pandas()
+        records = batch.select(list(range(batch.num_columns - 1)))
+        for case, part in cases.groupby(cases.to_numpy(), sort=False):
+            yield case, records.take(part.index.to_numpy())
+
+    return parts
 
 
 # --- and goes back on ------------------------------------------------------------------------------------------------
@@ -212,20 +270,19 @@ def widened_frame(name: str, columns: int, *, named: bool = False) -> Widen:
     return widen
 
 
-def widened_arrow(name: str, columns: list[str] | int) -> Widen:
-    """The same for Arrow. Where the names of all columns are given they are set, since only the order counts alone."""
-    number = columns if isinstance(columns, int) else len(columns)
+def widened_arrow(name: str, columns: int) -> Widen:
+    """The same for Arrow."""
 
     def widen(table: Any, case: Any) -> Any:
         import pyarrow as pa
 
         if not isinstance(table, pa.Table | pa.RecordBatch) or not (table.num_rows or table.num_columns):
             return table
-        if table.num_columns != number:
-            raise ValueError(f"a table has {table.num_columns} columns instead of {number}")
-        names = table.schema.names if isinstance(columns, int) else columns
-        value = pa.array([case.as_py()] * table.num_rows, type=case.type)
-        return type(table).from_arrays([*table.columns, value], names=[*names, name])
+        if table.num_columns != columns:
+            raise ValueError(f"a table has {table.num_columns} columns instead of {columns}")
+        number = case.as_py() if isinstance(case, pa.Scalar) else case
+        value = pa.array([number] * table.num_rows, type=pa.int32())
+        return type(table).from_arrays([*table.columns, value], names=[*table.schema.names, name])
 
     return widen
 
