@@ -21,6 +21,7 @@ from firesteel.logic.formulas import Formula, Implies
 from firesteel.logic.verdicts import Verdict
 from firesteel.names import name_of, place_of
 from firesteel.properties import replay as replays
+from firesteel.properties import shrink as shrinking
 from firesteel.properties.judge import Judge, Judgement
 from firesteel.records import shown
 from firesteel.spark.carry import CannotCarry
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
 # Shrinking runs Spark once for every new candidate; after this long what has been found is small enough.
 _SHRINK_SECONDS = 60.0
-# So many candidates make a round of shrinking: a bulk run costs about the same for one as for these.
-_ROUND = 100
 # So many cases are worth a bulk run, of which some are run alone again.
 _MANY = 8
 
@@ -187,53 +186,52 @@ class _Run:
     # --- shrinking in bulk ---
 
     def _shrink(self, settings: Any, choices: tuple[Any, ...]) -> bool:
-        """Look for a smaller case that fails, in rounds; was that cut short?
+        """Look for a simpler case that fails, with many candidates in one run; was that cut short?"""
+        assert self.failing is not None
+        database = _candidates(settings.database)
+        search = shrinking.Search(
+            shrinking.Candidate(choices, self.failing[0]), partial(self._redrawn, settings, database), self._fail
+        )
+        try:
+            while search.round():
+                self.question.progress(self.cases, self.total, True)
+                if self._too_long():
+                    return True
+            return False
+        finally:
+            self.failing = (search.found.inputs, _in_example(partial(self.judge, search.found.inputs, confirm=False)))
+            database.keep(search.found.choices)
 
-        Hypothesis tries one candidate after the other, and most do not fail. So it is told that a candidate fails not,
-        as long as nobody knows, until there are many: these are run together, and it starts again, from the smallest
-        that is known to fail.
-        """
+    def _redrawn(self, settings: Any, database: Any, wanted: Sequence[tuple[Any, ...]]) -> list[shrinking.Candidate]:
+        """The cases that some choices draw, as Hypothesis would draw them from its database."""
         from hypothesis import Phase
         from hypothesis import settings as make
-        from hypothesis.database import choices_to_bytes
+        from hypothesis.control import current_build_context
 
-        database = _best(choices_to_bytes(choices), settings.database)
-        phases = (Phase.reuse, Phase.shrink)
-        settings = make(settings, derandomize=False, database=database, phases=phases)
-        while True:
-            self.candidates: list[Inputs] = []
-            try:
-                self._hypothesis(settings, self._candidate)
-            except _Breaks as broken:
-                self.notes = _users_notes(broken)
-            except _Look:
-                pass
-            except _Enough:
-                return True
-            if not self.candidates:
-                return False
+        drawn: list[shrinking.Candidate] = []
+
+        def collect(inputs: Inputs) -> None:
+            choices = tuple(current_build_context().data.choices)
+            drawn.append(shrinking.Drawn(choices, inputs, asked=database.asked))
+
+        database.offer(wanted)
+        again = make(settings, derandomize=False, database=database, phases=[Phase.reuse], max_examples=len(wanted) + 1)
+        self._hypothesis(again, collect)
+        return drawn
+
+    def _fail(self, candidates: Sequence[shrinking.Candidate]) -> list[shrinking.Candidate]:
+        """Those candidates that break the property."""
+        unknown = [c.inputs for c in candidates if not self.judge.knows(c.inputs)]
+        if unknown:
             with suppress(CannotCarry):
-                self.judge.screen(self.candidates, samples=0)
-            for inputs in self.candidates:
-                if not self.judge.knows(inputs) and not self._too_long():
-                    self.judge.afresh(inputs)
+                self.judge.screen(unknown, samples=0)
+        return [candidate for candidate in candidates if self._fails(candidate.inputs)]
 
-    def _candidate(self, inputs: Inputs) -> None:
-        from hypothesis import note
-
-        if not self.judge.knows(inputs):
-            if self._too_long():
-                raise _Enough
-            self.candidates.append(inputs)
-            if len(self.candidates) >= _ROUND:
-                raise _Look
-            return
-        self.question.progress(self.cases, self.total, True)
-        judgement = self.judge(inputs, confirm=False)
-        if judgement.verdict is Verdict.FALSE or judgement.error is not None:
-            self.failing = (inputs, judgement)
-            note(_END)
-            raise _Breaks
+    def _fails(self, inputs: Inputs) -> bool:
+        if not self.judge.knows(inputs) and self._too_long():
+            return False
+        judgement = _in_example(partial(self.judge, inputs, confirm=False))
+        return judgement.verdict is Verdict.FALSE
 
     def _too_long(self) -> bool:
         return time.monotonic() - self.since > _SHRINK_SECONDS
@@ -454,10 +452,6 @@ class _Enough(BaseException):
     """Ends the search for a smaller case: no Exception, as Hypothesis would take that for one more failure."""
 
 
-class _Look(BaseException):
-    """There are candidates enough for a bulk run."""
-
-
 class _Found(BaseException):
     """A case that fails, and the choices that Hypothesis drew it with."""
 
@@ -465,30 +459,45 @@ class _Found(BaseException):
         self.choices = choices
 
 
-def _best(first: bytes, users: Any) -> Any:
-    """A database that holds the failing cases of one search, and passes them on to the user's."""
-    from hypothesis.database import ExampleDatabase
+def _candidates(users: Any) -> Any:
+    """A database that offers choices to Hypothesis to draw, one after the other, and keeps the best in the user's."""
+    from hypothesis.database import ExampleDatabase, choices_to_bytes
 
-    class Best(ExampleDatabase):
+    class Candidates(ExampleDatabase):
         def __init__(self) -> None:
             super().__init__()
-            self.values = {first}
+            self.offered: dict[bytes, tuple[Any, ...]] = {}
+            self.waiting: list[bytes] = []
+            self.key = b""
+
+        def offer(self, wanted: Sequence[tuple[Any, ...]]) -> None:
+            self.offered = {choices_to_bytes(choices): choices for choices in wanted}
+            # The order in which Hypothesis takes them.
+            self.waiting = sorted(self.offered, key=lambda text: (len(text), text))
+
+        @property
+        def asked(self) -> tuple[Any, ...]:
+            """The choices that are being drawn: every one before was taken out, as it did not fail."""
+            return self.offered[self.waiting[0]]
+
+        def keep(self, choices: tuple[Any, ...]) -> None:
+            if users is not None and self.key:
+                users.save(self.key, choices_to_bytes(choices))
 
         def fetch(self, key: bytes) -> Iterable[bytes]:
-            return [] if key.endswith((b".secondary", b".pareto")) else list(self.values)
+            if key.endswith((b".secondary", b".pareto")):
+                return []
+            self.key = key
+            return list(self.offered)
 
         def save(self, key: bytes, value: bytes) -> None:
-            if not key.endswith((b".secondary", b".pareto")):
-                self.values.add(value)
-            if users is not None:
-                users.save(key, value)
+            """Nothing fails here: what does is known only afterwards."""
 
         def delete(self, key: bytes, value: bytes) -> None:
-            self.values.discard(value)
-            if users is not None:
-                users.delete(key, value)
+            if self.waiting and self.waiting[0] == value:
+                self.waiting.pop(0)
 
-    return Best()
+    return Candidates()
 
 
 _BEGIN, _END = "firesteel: the user's notes begin", "firesteel: the user's notes end"

@@ -162,7 +162,7 @@ class _Node:
     def _processing(self, keys: list[Any], values: list[Any]) -> Callable[..., Any]:
         if self._plan.userFacingDataType().toString() == "pandas":
             # Spark makes a frame for a key from the rows of a larger one, where integers are of one size.
-            exact = {index: "bool" if dtype == "bool" else "int64" for index, dtype in self._exact(values).items()}
+            exact = {at: "int64" if dtype.startswith("int") else dtype for at, dtype in self._exact(values).items()}
             narrow, key_of = workers.exact_without_last(exact), workers.exact_key(list(self._exact(keys)))
             return workers.transformed(self._pickled(), self._widened_frame(), narrow, key_of)
         return workers.transformed(self._pickled(), workers.widened_row(self._name), workers.without_last, tuple)
@@ -170,7 +170,8 @@ class _Node:
     def _exact(self, attributes: list[Any]) -> dict[int, str]:
         """The places of columns that pandas gives another type where there are nulls, and their type where not."""
         kept = self._spark.conf.get("spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype", "false") == "true"
-        types = {**({} if kept else _INTEGERS), "boolean": "bool"}
+        types = {"boolean": "bool"} if kept else dict(_EXACT)
+        types |= {f"array<{name}>": f"{workers.LISTS_OF}{dtype}" for name, dtype in _EXACT.items()}
         simple = [each.dataType().simpleString() for each in attributes]
         return {index: types[name] for index, name in enumerate(simple) if name in types}
 
@@ -232,7 +233,7 @@ class _Node:
         _silent.add(digest)
 
 
-_INTEGERS = {"tinyint": "int8", "smallint": "int16", "int": "int32", "bigint": "int64"}
+_EXACT = {"tinyint": "int8", "smallint": "int16", "int": "int32", "bigint": "int64", "boolean": "bool"}
 
 _silent: set[bytes] = set()
 """Digests of pickled functions that yield nothing for nothing: one run asks several times."""

@@ -169,9 +169,21 @@ def exact(frame: Any, types: dict[int, str]) -> Any:
     made = frame.copy(deep=False)
     for index, dtype in types.items():
         column = made.iloc[:, index]
-        if column.dtype != dtype and not column.isna().any():
+        if dtype.startswith(LISTS_OF):
+            made.isetitem(index, exact_lists(column, dtype.removeprefix(LISTS_OF)))
+        elif column.dtype != dtype and not column.isna().any():
             made.isetitem(index, column.astype(dtype))
     return made
+
+
+LISTS_OF = "lists of "
+"""In front of a type: that of the elements, in a column of arrays."""
+
+
+def exact_lists(column: Any, dtype: str) -> Any:
+    if any(element is None for array in column if array is not None for element in array):
+        return column
+    return column.map(lambda array: array if array is None else array.astype(dtype))
 
 
 def exact_without_last(types: dict[int, str]) -> Callable[[Any], Any]:
@@ -225,7 +237,7 @@ def batches_by_case(most: int) -> Callable[[Any], Any]:
     """The same for Arrow."""
 
     def parts(batches: Any) -> Iterator[tuple[Any, Any]]:
-        import pyarrow as pa
+        import pyarrow as pa  # type: ignore[import-untyped]
 
         found: dict[Any, list[Any]] = {}
         for batch in batches:

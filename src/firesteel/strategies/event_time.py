@@ -167,8 +167,9 @@ class _Times:
         return at
 
     def end(self, batches: int) -> datetime:
-        """The end of the span: after every record, the closing one too."""
-        length = batches * self.every + (0 if self.closing is None else self.closing + 1)
+        """The end of the span: after every record, and after the window of the job that holds the closing one."""
+        # Who closes after an hour has windows of an hour at the most, so one that begins then ends within another.
+        length = batches * self.every + (0 if self.closing is None else 2 * self.closing + 1)
         try:
             return self.start + timedelta(microseconds=length)
         except OverflowError:

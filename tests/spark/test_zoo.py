@@ -1,0 +1,444 @@
+"""A zoo of subjects: what every case gets in a bulk run is what it gets alone, or the run is refused with a reason.
+
+The traces have to be equal as a whole: inputs, outputs (as multisets), times, watermarks and dropped records.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pandas as pd
+import pytest
+from pyspark.sql import Row
+from pyspark.sql import functions as F
+from pyspark.sql.streaming import StatefulProcessor
+from pyspark.sql.streaming.state import GroupStateTimeout
+
+import firesteel as fs
+from firesteel.spark.bulk import exercise_together
+from firesteel.spark.carry import CannotCarry
+from firesteel.spark.query import Running
+from firesteel.spark.structured import Case, exercise
+
+# --- cases -----------------------------------------------------------------------------------------------------------
+
+
+def one(schema, *streams):
+    """Cases with one input."""
+    return [Case({"input": fs.Stream(schema, batches)}) for batches in streams]
+
+
+def two(left, right, *streams):
+    """Cases with two inputs."""
+    return [Case({"left": fs.Stream(left, a), "right": fs.Stream(right, b)}) for a, b in streams]
+
+
+def at(minutes):
+    return datetime(2024, 1, 1, tzinfo=UTC) + timedelta(minutes=minutes)
+
+
+# Different lengths, empty batches, an empty first one, a case of nothing, null keys, duplicates within and over batches.
+KEYED = one(
+    "k INT, n INT, s STRING, xs ARRAY<INT>",
+    [[(0, 1, "a", [1, 2]), (None, 2, "b", []), (0, 1, "a", [1, 2])], [], [(0, 5, "b", None), (None, 3, "a", [3])]],
+    [[], [(0, 4, "a", [1]), (1, None, None, [2, None])], [(0, 4, "a", [1])]],
+    [[], []],
+    [[(1, 6, "c", [9]), (2, 1, "a", [])]],
+)
+
+NESTED = one(
+    "id INT, p STRUCT<a: INT, b: STRING>, m MAP<STRING, INT>, ps ARRAY<STRUCT<x: INT, y: STRING>>",
+    [[(1, (1, "x"), {"u": 1, "v": 2}, [(1, "p"), (2, None)])], [], [(2, None, None, None), (3, (None, "x"), {}, [])]],
+    [[], [(1, (1, "x"), {"u": 3}, [(1, "p")]), (1, (2, None), {"w": None}, [(None, "q")])], []],
+    [[], [], []],
+)
+
+TAKEN = one(
+    "__case0 INT, __case STRING",
+    [[(1, "a"), (None, "b")], [], [(1, "c")]],
+    [[], [(1, "a"), (1, "a")], [(2, None)]],
+    [[], []],
+)
+
+# Without a watermark any times will do.
+TIMES = one(
+    "ts TIMESTAMP, k INT, n INT",
+    [[(at(1), 0, 1), (at(31), None, 2), (at(2), 0, 3)], [], [(at(-200), 0, 4), (None, 0, 5)]],
+    [[], [(at(1), 0, 6), (at(900), 1, 7)], [(at(10), 0, 8)]],
+    [[], []],
+)
+
+# The latest event time of every batch is the same in all cases: 9, 19, 29. Watermarks of 5 minutes drop none.
+ALIGNED = one(
+    "ts TIMESTAMP, k INT, n INT",
+    [[(at(9), 0, 1), (at(2), 0, 1), (at(5), None, 2)], [(at(19), 0, 1), (at(6), 0, 3)], [(at(29), None, 2)]],
+    [[(at(9), 1, 7)], [(at(19), 0, 1), (at(18), 0, 1)], [(at(29), 0, 1), (at(16), 0, 1), (at(28), None, 9)]],
+    [[(at(9), None, 0)], [(at(19), None, 0)], [(at(29), None, 0)]],
+)
+
+# As before, with a batch that is empty everywhere.
+GAPS = one(
+    "ts TIMESTAMP, k INT, n INT",
+    [[], [(at(9), 0, 1), (at(2), 0, 1), (at(5), None, 2)], [(at(29), 0, 1), (at(20), 0, 2)]],
+    [[], [(at(9), 1, 1), (at(1), 0, 5)], [(at(29), None, 1)]],
+    [[], [(at(9), None, 1)], [(at(29), 1, 1), (at(28), 1, 1), (at(12), 1, 1)]],
+)
+
+# The latest event times differ, but never by an hour's end: 0:30 to 0:55, 2:05 to 2:50, 3:10 to 3:40.
+HOURS = one(
+    "ts TIMESTAMP, k INT, n INT",
+    [[(at(30), 0, 1), (at(1), 0, 2), (at(29), None, 3)], [(at(170), 0, 1), (at(61), 1, 1)], [(at(200), 0, 1)]],
+    [[(at(55), 1, 1)], [(at(125), 1, 4), (at(124), None, 2)], [(at(220), 0, 1), (at(190), 1, 1), (at(127), 1, 1)]],
+    [[(at(42), 0, 9), (at(42), 0, 9)], [(at(150), None, 9)], [(at(190), None, 9)]],
+)
+
+# One case has nothing at all, and so no watermark; another one has a record that comes late.
+LATE = one(
+    "ts TIMESTAMP, k INT, n INT",
+    [[(at(9), 0, 1)], [(at(19), 0, 1), (at(6), 0, 3)], [(at(29), None, 2)]],
+    [[(at(9), 1, 7)], [(at(19), 0, 1), (at(18), 0, 1)], [(at(29), 0, 1), (at(16), 0, 1)]],
+    [[(at(9), 0, 1)], [(at(19), 0, 1), (at(1), 0, 3)], [(at(29), 0, 2)]],
+    [[], [], []],
+)
+
+# Watermarks differ from case to case.
+APART = one(
+    "ts TIMESTAMP, k INT, n INT",
+    [[(at(9), 0, 1)], [(at(19), 0, 1)]],
+    [[(at(8), 0, 1)], [(at(20), 0, 1)]],
+    [[(at(7), 0, 1)], [(at(21), 0, 1)]],
+)
+
+PAIRED = two(
+    "k INT, a INT",
+    "k INT, b INT",
+    ([[(0, 1), (1, 2), (None, 3)], [], [(0, 4)]], [[(0, 10), (None, 30)], [(1, 20), (0, 11)], []]),
+    ([[], [(0, 5), (0, 5)]], [[(0, 12)], [], [(0, 13), (2, 14)]]),
+    ([[], []], [[(0, 15)], []]),
+    ([[(1, 6)]], [[]]),
+)
+
+# Both sides have the same latest event time in each batch, in all cases.
+PAIRED_IN_TIME = two(
+    "k INT, ts TIMESTAMP, a INT",
+    "k INT, us TIMESTAMP, b INT",
+    (
+        [[(0, at(9), 1), (1, at(5), 2)], [(0, at(19), 3)], [(5, at(59), 4)]],
+        [[(0, at(9), 10), (2, at(8), 20)], [(0, at(19), 11), (1, at(10), 12)], [(6, at(59), 13)]],
+    ),
+    (
+        [[(0, at(9), 1)], [(1, at(19), 3), (1, at(19), 3)], [(5, at(59), 4), (0, at(40), 6)]],
+        [[(1, at(9), 10)], [(1, at(19), 11), (7, at(16), 15)], [(5, at(59), 13), (0, at(58), 13)]],
+    ),
+    (
+        [[(0, at(9), 1), (None, at(2), 2)], [(0, at(19), 3)], [(5, at(59), 4)]],
+        [[(0, at(9), 10), (None, at(2), 9)], [(3, at(19), 11)], [(5, at(59), 13)]],
+    ),
+)
+
+# --- subjects --------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Kept:
+    """One of the zoo."""
+
+    name: str
+    subject: Callable[..., Any]
+    mode: str | dict[str, str] = "append"
+    cases: Sequence[Case] = field(default_factory=lambda: KEYED)
+    refused: str | None = None
+    """A regular expression for the reason why its cases run one at a time."""
+    alone: tuple[int, ...] = ()
+    """The cases that cannot run together with others."""
+    slow: bool = False
+
+
+def names(f):
+    """A static table."""
+    return f.sparkSession.createDataFrame([(0, "zero"), (1, "one"), (1, "uno")], "k INT, name STRING")
+
+
+def sql(text):
+    """A subject in SQL, over a temporary view `events`."""
+
+    def subject(f):
+        f.createOrReplaceTempView("events")
+        names(f).createOrReplaceTempView("names")
+        return f.sparkSession.sql(text)
+
+    return subject
+
+
+def two_views(left, right):
+    left.createOrReplaceTempView("l")
+    right.createOrReplaceTempView("r")
+    return left.sparkSession.sql("SELECT l.k, a, b FROM l JOIN r ON l.k = r.k WHERE a > 1")
+
+
+def grouped_in_pandas(f):
+    def doubled(group):
+        return pd.DataFrame({"k": group["k"].iloc[:1], "n": [int(group["n"].sum()) * 2]})
+
+    return f.groupBy("k").applyInPandas(doubled, "k INT, n INT")
+
+
+def counted_with_state(f):
+    def count(key, frames, state):
+        (before,) = state.get if state.exists else (0,)
+        now = before + sum(len(frame) for frame in frames)
+        state.update((now,))
+        yield pd.DataFrame({"k": [key[0]], "c": [now]})
+
+    return f.groupBy("k").applyInPandasWithState(count, "k INT, c INT", "c INT", "append", GroupStateTimeout.NoTimeout)
+
+
+class Summing(StatefulProcessor):
+    def init(self, handle):
+        self._sum = handle.getValueState("sum", "n BIGINT")
+
+    def handleInputRows(self, key, rows, timer_values):
+        before = self._sum.get()[0] if self._sum.exists() else 0
+        now = int(before + sum(int(frame["n"].fillna(0).sum()) for frame in rows))
+        self._sum.update((now,))
+        yield pd.DataFrame({"k": [key[0]], "n": [now]})
+
+    def close(self):
+        pass
+
+
+class Alarm(StatefulProcessor):
+    """Puts out a key five minutes of event time after its first record."""
+
+    def init(self, handle):
+        self._handle = handle
+        self._seen = handle.getValueState("seen", "n BIGINT")
+
+    def handleInputRows(self, key, rows, timer_values):
+        for row in rows:
+            if not self._seen.exists():
+                self._seen.update((row.n,))
+                self._handle.registerTimer(int(row.ts.timestamp() * 1000) + 300_000)
+            yield Row(k=row.k, n=row.n, at=timer_values.getCurrentWatermarkInMs())
+
+    def handleExpiredTimer(self, key, timer_values, expired):
+        yield Row(k=-1, n=self._seen.get()[0], at=expired.getExpiryTimeInMs())
+
+    def close(self):
+        pass
+
+
+def mapped_in_pandas(f):
+    def rows(frames):
+        for frame in frames:
+            yield frame.assign(s=str(frame["n"].dtype))[["k", "s"]]
+
+    return f.mapInPandas(rows, "k INT, s STRING")
+
+
+def mapped_in_arrow(f):
+    return f.mapInArrow(lambda batches: (batch.select(["k", "n"]) for batch in batches), "k INT, n INT")
+
+
+def plain_udf(f):
+    factor = {"by": 3}
+
+    @F.udf("int")
+    def times(n):
+        return None if n is None else n * factor["by"]
+
+    return f.select("k", times("n").alias("m"))
+
+
+def pandas_udf(f):
+    @F.pandas_udf("double")
+    def half(n: pd.Series) -> pd.Series:
+        return n / 2
+
+    return f.withColumn("h", half("n")).where("h > 0.5 OR h IS NULL")
+
+
+def windowed(window, *keys):
+    return lambda f: f.withWatermark("ts", "5 minutes").groupBy(window(), *keys).agg(F.count("*").alias("c"))
+
+
+def joined_in_time(kind):
+    def subject(left, right):
+        a = left.withWatermark("ts", "5 minutes").alias("a")
+        b = right.withWatermark("us", "5 minutes").alias("b")
+        near = F.expr("a.k = b.k AND us >= ts - INTERVAL 10 MINUTES AND us <= ts + INTERVAL 10 MINUTES")
+        return a.join(b, near, kind)
+
+    return subject
+
+
+def joined(left, right, kind="inner"):
+    return left.join(right, "k", kind)
+
+
+def tumbling():
+    return F.window("ts", "10 minutes")
+
+
+def hourly():
+    return F.window("ts", "1 hour")
+
+
+def sliding():
+    return F.window("ts", "20 minutes", "10 minutes")
+
+
+def session():
+    return F.session_window("ts", "5 minutes")
+
+
+ZOO = [
+    # Records one by one.
+    Kept("select", lambda f: f.select((F.col("n") + 1).alias("m"), "k", F.lit("x").alias("x"))),
+    Kept("withColumn", lambda f: f.withColumn("n", F.col("n") * 2).withColumn("m", F.col("n") % 3), slow=True),
+    Kept("filter", lambda f: f.where("n > 2 OR k IS NULL")),
+    Kept("drop and rename", lambda f: f.drop("xs").withColumnRenamed("k", "key").toDF("a", "b", "c"), slow=True),
+    Kept("union", lambda f: f.where("n > 2").union(f.where("n < 5"))),
+    Kept(
+        "unionByName",
+        lambda f: f.select("k", "n").unionByName(f.select("s", "k").where("k = 0"), allowMissingColumns=True),
+    ),
+    Kept("explode", lambda f: f.select("k", F.explode("xs").alias("x"))),
+    Kept("posexplode_outer", lambda f: f.select("*", F.posexplode_outer("xs")).drop("xs"), slow=True),
+    Kept("inline", lambda f: f.select("id", F.inline("ps")), cases=NESTED),
+    Kept(
+        "nested columns",
+        lambda f: f.select(F.struct("id", "p").alias("q"), F.array("p.a").alias("as"), "m.u", F.map_keys("m"), "*"),
+        cases=NESTED,
+    ),
+    Kept("nested keys", lambda f: f.groupBy("p", "ps").count(), "update", NESTED, slow=True),
+    Kept("Python UDF with a closure", plain_udf),
+    Kept("pandas UDF", pandas_udf),
+    Kept("mapInPandas", mapped_in_pandas),
+    Kept("mapInArrow", mapped_in_arrow, slow=True),
+    Kept("repartition and hint", lambda f: f.repartition(3, "k").hint("broadcast").coalesce(1), slow=True),
+    # Groups and duplicates.
+    Kept("groupBy", lambda f: f.groupBy("k").agg(F.sum("n").alias("n"), F.max("s"), F.count_distinct("n")), "complete"),
+    Kept("groupBy, update mode", lambda f: f.groupBy("k").agg(F.sum("n").alias("n"), F.min("xs")), "update"),
+    Kept("having", lambda f: f.groupBy("s").count().where("count > 1").select("s"), "update", slow=True),
+    Kept("collect_list", lambda f: f.groupBy("k").agg(F.sort_array(F.collect_list("s")).alias("ss")), "complete"),
+    Kept("groupBy an expression", lambda f: f.groupBy(F.col("n") % 2, F.upper("s")).count(), "update", slow=True),
+    Kept("rollup", lambda f: f.rollup("k", "s").agg(F.sum("n"), F.grouping_id()), "complete"),
+    Kept("cube", lambda f: f.cube("k", "s").count(), "update", slow=True),
+    Kept("pivot", lambda f: f.groupBy("k").pivot("s", ["a", "b"]).sum("n"), "update"),
+    Kept("orderBy", lambda f: f.groupBy("k").count().orderBy(F.desc("count")), "complete"),
+    Kept("distinct", lambda f: f.select("k", "s").distinct()),
+    Kept("dropDuplicates", lambda f: f.dropDuplicates(["k"]).select("k")),
+    Kept("dropDuplicates of everything", lambda f: f.dropDuplicates(), slow=True),
+    Kept("applyInPandas", grouped_in_pandas),
+    Kept("applyInPandasWithState", counted_with_state),
+    Kept(
+        "transformWithStateInPandas",
+        lambda f: f.na.fill(0).groupBy("k").transformWithStateInPandas(Summing(), "k INT, n BIGINT", "update", "none"),
+        "update",
+        slow=True,
+    ),
+    # Time, without a watermark.
+    Kept("tumbling windows", lambda f: f.groupBy(tumbling(), "k").sum("n"), "update", TIMES),
+    Kept("sliding windows", lambda f: f.groupBy(sliding()).count(), "complete", TIMES),
+    Kept("session windows", lambda f: f.groupBy(session(), "k").count(), "complete", TIMES),
+    # Time, with one.
+    Kept("watermark that nothing uses", lambda f: f.withWatermark("ts", "1 minute").select("k", "ts"), cases=ALIGNED),
+    Kept("tumbling windows that close", windowed(tumbling, "k"), cases=ALIGNED),
+    Kept("sliding windows that close", windowed(sliding), cases=HOURS, alone=(0, 1, 2), refused="event times differ"),
+    Kept("sliding windows over gaps", windowed(sliding, "k"), cases=GAPS, slow=True),
+    Kept("hours that close", windowed(hourly, "k"), cases=HOURS),
+    Kept("hours, update mode", windowed(hourly), "update", HOURS, slow=True),
+    Kept("hours, complete mode", windowed(hourly), "complete", HOURS, slow=True),
+    Kept("sessions that close", windowed(session, "k"), cases=ALIGNED),
+    Kept(
+        "windows of windows",
+        lambda f: windowed(tumbling, "k")(f).groupBy(F.window("window", "20 minutes")).sum("c"),
+        cases=ALIGNED,
+        slow=True,
+    ),
+    Kept("dropDuplicates in time", lambda f: f.withWatermark("ts", "5 minutes").dropDuplicates(["k", "ts"]), "append",
+         ALIGNED),
+    Kept("dropDuplicatesWithinWatermark",
+         lambda f: f.withWatermark("ts", "5 minutes").dropDuplicatesWithinWatermark(["k"]), "append", ALIGNED),
+    Kept("late records", windowed(tumbling, "k"), cases=LATE, alone=(2, 3)),
+    Kept("watermarks apart", lambda f: f.withWatermark("ts", "5 minutes").dropDuplicates(["k", "ts"]), "append", APART,
+         refused="event times differ"),
+    Kept(
+        "transformWithState with timers",
+        lambda f: f.withWatermark("ts", "5 minutes").na.fill(0).groupBy("k").transformWithState(
+            Alarm(), "k INT, n BIGINT, at BIGINT", "append", "eventTime"),
+        cases=ALIGNED,
+        slow=True,
+    ),
+    # Joins.
+    Kept("static inner join", lambda f: f.join(names(f), "k")),
+    Kept("static left join", lambda f: f.join(F.broadcast(names(f)), "k", "left").select("k", "name", "n")),
+    Kept("static right join", lambda f: names(f).join(f, "k", "right"), slow=True),
+    Kept("static semi join", lambda f: f.join(names(f), "k", "left_semi"), slow=True),
+    Kept("static anti join", lambda f: f.join(names(f), "k", "left_anti"), slow=True),
+    Kept("inner join", joined, cases=PAIRED),
+    Kept("inner join and groups", lambda left, right: joined(left, right).groupBy("k").agg(F.sum("b")), "append",
+         PAIRED, refused="never reached"),
+    Kept("self-join", lambda f: f.alias("x").join(f.alias("y"), F.expr("x.k = y.n")).select("x.s", "y.k")),
+    Kept("duplicate column names", lambda left, right: left.join(right, left.k == right.k), cases=PAIRED),
+    Kept("inner join in time", joined_in_time("inner"), cases=PAIRED_IN_TIME),
+    Kept("left join in time", joined_in_time("left_outer"), cases=PAIRED_IN_TIME),
+    Kept("right join in time", joined_in_time("right_outer"), cases=PAIRED_IN_TIME, slow=True),
+    Kept("full join in time", joined_in_time("full_outer"), cases=PAIRED_IN_TIME),
+    Kept("semi join in time", joined_in_time("left_semi"), cases=PAIRED_IN_TIME, slow=True),
+    Kept("two inputs united", lambda left, right: left.union(right), cases=PAIRED, slow=True),
+    # SQL.
+    Kept("SQL", sql("SELECT k, count(*) c, max(n) m FROM events WHERE n > 0 GROUP BY k HAVING c > 1"), "update"),
+    Kept("SQL with a CTE", sql("WITH big AS (SELECT * FROM events WHERE n > 1) SELECT a.k FROM big a JOIN names USING (k)")),
+    Kept("SQL, nested", sql("SELECT m FROM (SELECT k, max(n) m FROM (SELECT * FROM events WHERE s = 'a') GROUP BY k)"),
+         "update", slow=True),
+    Kept("SQL, lateral view", sql("SELECT k, x FROM events LATERAL VIEW explode(xs) t AS x"), slow=True),
+    Kept("SQL over two views", two_views, cases=PAIRED, slow=True),
+    Kept("SQL, a scalar subquery", sql("SELECT * FROM events WHERE k < (SELECT max(k) FROM names)"),
+         refused="subquery"),
+    # Names.
+    Kept("__case0 in the input", lambda f: f.groupBy("__case0").agg(F.max("__case").alias("__case")), "update", TAKEN),
+    Kept("__case0 made by the subject", lambda f: f.select("k", F.col("n").alias("__case0"), F.lit(7).alias("__case"))),
+    Kept("two outputs", lambda f: {"big": f.where("n > 2"), "sums": f.groupBy("k").agg(F.sum("n").alias("n"))},
+         {"sums": "update"}),
+    Kept("two inputs and two outputs", lambda left, right: {"both": joined(left, right), "left": left}, cases=PAIRED,
+         slow=True),
+    # Those that cannot.
+    Kept("global aggregation", lambda f: f.groupBy().count(), "complete", refused="aggregates without a group"),
+    Kept("limit", lambda f: f.limit(2), refused="limits the number of records"),
+    Kept("rand", lambda f: f.withColumn("r", F.rand()), refused=r"not deterministic, such as rand\(\)"),
+]  # fmt: skip
+
+
+def of_the_zoo(kept):
+    return pytest.param(kept, id=kept.name, marks=[pytest.mark.slow] if kept.slow else [])
+
+
+@pytest.mark.parametrize("kept", [of_the_zoo(kept) for kept in ZOO])
+def test_together_as_alone(spark, kept):
+    how = Running(output_mode=kept.mode)
+    if kept.refused is not None:
+        with pytest.raises(CannotCarry, match=kept.refused):
+            exercise_together(spark, kept.cases, kept.subject, how)
+        return
+    together = exercise_together(spark, kept.cases, kept.subject, how)
+    assert tuple(n for n, trace in enumerate(together) if trace is None) == kept.alone
+    alone = exercise(spark, kept.cases, kept.subject, how, [lambda instant: False] * len(kept.cases))
+    came_out = 0
+    for number, (expected, found) in enumerate(zip(alone, together, strict=True)):
+        came_out += sum(len(batch) for instant in expected for batch in instant.outputs.values())
+        if found is not None:
+            assert list(found) == list(expected), f"case {number}"
+            assert [shape(instant) for instant in found] == [shape(instant) for instant in expected], f"case {number}"
+    assert came_out, "nothing came out that could differ"
+
+
+def shape(instant):
+    return {name: batch.schema.simpleString() for name, batch in instant.outputs.items()}
+
+
+def test_the_zoo_is_large_and_few_of_it_run_one_case_at_a_time():
+    refused = [kept.name for kept in ZOO if kept.refused is not None]
+    assert len(ZOO) >= 40 and len(refused) <= 6, refused
