@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 
@@ -41,12 +42,17 @@ def names() -> list[str]:
 
 def load(name: str) -> Callable[[], Mapping[str, Bound]]:
     """The `measure` function of a benchmark: prints its table, returns its bounds."""
+    measure: Callable[[], Mapping[str, Bound]] = load_module(name).measure
+    return measure
+
+
+def load_module(name: str) -> Any:
+    """A benchmark's module; one may use another's subjects."""
     spec = importlib.util.spec_from_file_location(f"benchmark_{name}", HERE / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    measure: Callable[[], Mapping[str, Bound]] = module.measure
-    return measure
+    return module
 
 
 def main(arguments: list[str]) -> int:

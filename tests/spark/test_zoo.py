@@ -18,6 +18,7 @@ from pyspark.sql.streaming.state import GroupStateTimeout
 import firesteel as fs
 from firesteel.spark.bulk import exercise_together
 from firesteel.spark.carry import CannotCarry
+from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.query import Running
 from firesteel.spark.structured import Case, exercise
 
@@ -38,35 +39,34 @@ def at(minutes):
     return datetime(2024, 1, 1, tzinfo=UTC) + timedelta(minutes=minutes)
 
 
-# Different lengths, empty batches, an empty first one, a case of nothing, null keys, duplicates within and over batches.
+# Different lengths, empty batches, an empty first one, a case of nothing, null keys, duplicates in and over batches.
 KEYED = one(
     "k INT, n INT, s STRING, xs ARRAY<INT>",
     [[(0, 1, "a", [1, 2]), (None, 2, "b", []), (0, 1, "a", [1, 2])], [], [(0, 5, "b", None), (None, 3, "a", [3])]],
-    [[], [(0, 4, "a", [1]), (1, None, None, [2, None])], [(0, 4, "a", [1])]],
-    [[], []],
-    [[(1, 6, "c", [9]), (2, 1, "a", [])]],
+    [[], [(0, 4, "a", [1]), (1, None, None, [2, None]), (0, 4, "a", [1])]],
+    [[]],
 )
 
 NESTED = one(
     "id INT, p STRUCT<a: INT, b: STRING>, m MAP<STRING, INT>, ps ARRAY<STRUCT<x: INT, y: STRING>>",
     [[(1, (1, "x"), {"u": 1, "v": 2}, [(1, "p"), (2, None)])], [], [(2, None, None, None), (3, (None, "x"), {}, [])]],
-    [[], [(1, (1, "x"), {"u": 3}, [(1, "p")]), (1, (2, None), {"w": None}, [(None, "q")])], []],
-    [[], [], []],
+    [[], [(1, (1, "x"), {"u": 3}, [(1, "p")]), (1, (2, None), {"w": None}, [(None, "q")])]],
+    [[]],
 )
 
 TAKEN = one(
     "__case0 INT, __case STRING",
     [[(1, "a"), (None, "b")], [], [(1, "c")]],
-    [[], [(1, "a"), (1, "a")], [(2, None)]],
-    [[], []],
+    [[], [(1, "a"), (1, "a"), (2, None)]],
+    [[]],
 )
 
 # Without a watermark any times will do.
 TIMES = one(
     "ts TIMESTAMP, k INT, n INT",
     [[(at(1), 0, 1), (at(31), None, 2), (at(2), 0, 3)], [], [(at(-200), 0, 4), (None, 0, 5)]],
-    [[], [(at(1), 0, 6), (at(900), 1, 7)], [(at(10), 0, 8)]],
-    [[], []],
+    [[], [(at(1), 0, 6), (at(900), 1, 7), (at(10), 0, 8)]],
+    [[]],
 )
 
 # The latest event time of every batch is the same in all cases: 9, 19, 29. Watermarks of 5 minutes drop none.
@@ -114,9 +114,8 @@ PAIRED = two(
     "k INT, a INT",
     "k INT, b INT",
     ([[(0, 1), (1, 2), (None, 3)], [], [(0, 4)]], [[(0, 10), (None, 30)], [(1, 20), (0, 11)], []]),
-    ([[], [(0, 5), (0, 5)]], [[(0, 12)], [], [(0, 13), (2, 14)]]),
-    ([[], []], [[(0, 15)], []]),
-    ([[(1, 6)]], [[]]),
+    ([[], [(0, 5), (0, 5)]], [[(0, 12)], [(0, 13), (2, 14)]]),
+    ([[]], [[(0, 15)]]),
 )
 
 # Both sides have the same latest event time in each batch, in all cases.
@@ -128,12 +127,8 @@ PAIRED_IN_TIME = two(
         [[(0, at(9), 10), (2, at(8), 20)], [(0, at(19), 11), (1, at(10), 12)], [(6, at(59), 13)]],
     ),
     (
-        [[(0, at(9), 1)], [(1, at(19), 3), (1, at(19), 3)], [(5, at(59), 4), (0, at(40), 6)]],
-        [[(1, at(9), 10)], [(1, at(19), 11), (7, at(16), 15)], [(5, at(59), 13), (0, at(58), 13)]],
-    ),
-    (
-        [[(0, at(9), 1), (None, at(2), 2)], [(0, at(19), 3)], [(5, at(59), 4)]],
-        [[(0, at(9), 10), (None, at(2), 9)], [(3, at(19), 11)], [(5, at(59), 13)]],
+        [[(0, at(9), 1), (None, at(2), 2)], [(1, at(19), 3), (1, at(19), 3)], [(5, at(59), 4), (0, at(40), 6)]],
+        [[(1, at(9), 10), (None, at(2), 9)], [(1, at(19), 11), (7, at(16), 15)], [(5, at(59), 13), (0, at(58), 13)]],
     ),
 )
 
@@ -153,6 +148,8 @@ class Kept:
     alone: tuple[int, ...] = ()
     """The cases that cannot run together with others."""
     slow: bool = False
+    defect: str | None = None
+    """What is wrong with bulk runs of it, as long as that is so."""
 
 
 def names(f):
@@ -222,8 +219,8 @@ class Alarm(StatefulProcessor):
                 self._handle.registerTimer(int(row.ts.timestamp() * 1000) + 300_000)
             yield Row(k=row.k, n=row.n, at=timer_values.getCurrentWatermarkInMs())
 
-    def handleExpiredTimer(self, key, timer_values, expired):
-        yield Row(k=-1, n=self._seen.get()[0], at=expired.getExpiryTimeInMs())
+    def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
+        yield Row(k=-1, n=self._seen.get()[0], at=expiredTimerInfo.getExpiryTimeInMs())
 
     def close(self):
         pass
@@ -319,14 +316,14 @@ ZOO = [
     Kept("mapInArrow", mapped_in_arrow, slow=True),
     Kept("repartition and hint", lambda f: f.repartition(3, "k").hint("broadcast").coalesce(1), slow=True),
     # Groups and duplicates.
-    Kept("groupBy", lambda f: f.groupBy("k").agg(F.sum("n").alias("n"), F.max("s"), F.count_distinct("n")), "complete"),
+    Kept("groupBy", lambda f: f.groupBy("k").agg(F.sum("n").alias("n"), F.max("s"), F.approx_count_distinct("n")), "complete"),
     Kept("groupBy, update mode", lambda f: f.groupBy("k").agg(F.sum("n").alias("n"), F.min("xs")), "update"),
     Kept("having", lambda f: f.groupBy("s").count().where("count > 1").select("s"), "update", slow=True),
     Kept("collect_list", lambda f: f.groupBy("k").agg(F.sort_array(F.collect_list("s")).alias("ss")), "complete"),
     Kept("groupBy an expression", lambda f: f.groupBy(F.col("n") % 2, F.upper("s")).count(), "update", slow=True),
     Kept("rollup", lambda f: f.rollup("k", "s").agg(F.sum("n"), F.grouping_id()), "complete"),
     Kept("cube", lambda f: f.cube("k", "s").count(), "update", slow=True),
-    Kept("pivot", lambda f: f.groupBy("k").pivot("s", ["a", "b"]).sum("n"), "update"),
+    Kept("pivot", lambda f: f.groupBy("k").pivot("s", ["a", "b"]).agg(F.max("s")), "update"),
     Kept("orderBy", lambda f: f.groupBy("k").count().orderBy(F.desc("count")), "complete"),
     Kept("distinct", lambda f: f.select("k", "s").distinct()),
     Kept("dropDuplicates", lambda f: f.dropDuplicates(["k"]).select("k")),
@@ -344,10 +341,9 @@ ZOO = [
     Kept("sliding windows", lambda f: f.groupBy(sliding()).count(), "complete", TIMES),
     Kept("session windows", lambda f: f.groupBy(session(), "k").count(), "complete", TIMES),
     # Time, with one.
-    Kept("watermark that nothing uses", lambda f: f.withWatermark("ts", "1 minute").select("k", "ts"), cases=ALIGNED),
+    Kept("watermark that nothing uses", lambda f: f.withWatermark("ts", "5 minutes").select("k", "ts"), cases=ALIGNED),
     Kept("tumbling windows that close", windowed(tumbling, "k"), cases=ALIGNED),
-    Kept("sliding windows that close", windowed(sliding), cases=HOURS, alone=(0, 1, 2), refused="event times differ"),
-    Kept("sliding windows over gaps", windowed(sliding, "k"), cases=GAPS, slow=True),
+    Kept("sliding windows that close", windowed(sliding, "k"), cases=GAPS, slow=True),
     Kept("hours that close", windowed(hourly, "k"), cases=HOURS),
     Kept("hours, update mode", windowed(hourly), "update", HOURS, slow=True),
     Kept("hours, complete mode", windowed(hourly), "complete", HOURS, slow=True),
@@ -379,8 +375,6 @@ ZOO = [
     Kept("static semi join", lambda f: f.join(names(f), "k", "left_semi"), slow=True),
     Kept("static anti join", lambda f: f.join(names(f), "k", "left_anti"), slow=True),
     Kept("inner join", joined, cases=PAIRED),
-    Kept("inner join and groups", lambda left, right: joined(left, right).groupBy("k").agg(F.sum("b")), "append",
-         PAIRED, refused="never reached"),
     Kept("self-join", lambda f: f.alias("x").join(f.alias("y"), F.expr("x.k = y.n")).select("x.s", "y.k")),
     Kept("duplicate column names", lambda left, right: left.join(right, left.k == right.k), cases=PAIRED),
     Kept("inner join in time", joined_in_time("inner"), cases=PAIRED_IN_TIME),
@@ -391,7 +385,9 @@ ZOO = [
     Kept("two inputs united", lambda left, right: left.union(right), cases=PAIRED, slow=True),
     # SQL.
     Kept("SQL", sql("SELECT k, count(*) c, max(n) m FROM events WHERE n > 0 GROUP BY k HAVING c > 1"), "update"),
-    Kept("SQL with a CTE", sql("WITH big AS (SELECT * FROM events WHERE n > 1) SELECT a.k FROM big a JOIN names USING (k)")),
+    Kept("SQL with a CTE",
+         sql("WITH big AS (SELECT * FROM events WHERE n > 1) SELECT a.k FROM big a JOIN names USING (k)"),
+         defect="a CTE is still a node of its own in the analysed plan: it wants to be inlined first"),
     Kept("SQL, nested", sql("SELECT m FROM (SELECT k, max(n) m FROM (SELECT * FROM events WHERE s = 'a') GROUP BY k)"),
          "update", slow=True),
     Kept("SQL, lateral view", sql("SELECT k, x FROM events LATERAL VIEW explode(xs) t AS x"), slow=True),
@@ -412,19 +408,90 @@ ZOO = [
 ]  # fmt: skip
 
 
+SWAPPED = two(
+    "k INT, ts TIMESTAMP, a INT",
+    "k INT, us TIMESTAMP, b INT",
+    ([[(0, at(100), 1), (0, at(20), 7)], [(0, at(200), 2)]], [[(0, at(10), 8)], [(0, at(200), 9)]]),
+    ([[(0, at(10), 1)], [(0, at(200), 2)]], [[(0, at(100), 8)], [(0, at(200), 9)]]),
+)
+
+NULLS_LAST = two(
+    "k INT, ts TIMESTAMP, a INT",
+    "k INT, us TIMESTAMP, b INT",
+    ([[(0, at(5), 1), (None, at(55), 1)], [(0, at(56), 2)]], [[(None, at(55), 8), (0, at(5), 3)], [(0, at(56), 9)]]),
+    ([[(0, at(5), 1), (3, at(55), 1)], [(0, at(56), 2)]], [[(3, at(55), 8), (0, at(5), 3)], [(0, at(56), 9)]]),
+)
+
+# The latest record of the first case is one that a filter, or a join, leaves out.
+LEFT_OUT = one(
+    "ts TIMESTAMP, k INT, n INT",
+    [[(at(5), 0, 1), (at(55), None, -1)], [(at(56), 0, 1)]],
+    [[(at(5), 0, 1), (at(55), 0, 1)], [(at(56), 0, 1)]],
+)
+
+
+def dtype_seen(f):
+    @F.pandas_udf("string")
+    def text(n: pd.Series) -> pd.Series:
+        return n.astype(str)
+
+    return f.select(text("n").alias("t"))
+
+
+# Found to be wrong once: the watermark, or what a function sees, depended on other cases.
+TRAPS = [
+    Kept("watermarks of two inputs, swapped", joined_in_time("left_outer"), cases=SWAPPED,
+         defect="the lowest of two watermarks is taken of all cases together, not of each"),
+    Kept("null keys come last", joined_in_time("inner"), cases=NULLS_LAST,
+         defect="Spark moves `k IS NOT NULL` below the watermark, which does not see those records then"),
+    Kept("a filter behind the watermark",
+         lambda f: f.withWatermark("ts", "0 minutes").where("n > 0").groupBy(tumbling()).count(), cases=LEFT_OUT,
+         defect="Spark moves the filter below the watermark, which does not see those records then"),
+    Kept("a static join behind the watermark",
+         lambda f: f.withWatermark("ts", "0 minutes").join(names(f), "k").groupBy(tumbling()).count(), cases=LEFT_OUT,
+         defect="as before, with `k IS NOT NULL`"),
+    Kept("windows that start before the hour",
+         lambda f: f.withWatermark("ts", "0 minutes").groupBy(F.window("ts", "1 hour", "1 hour", "-15 minutes")).count(),
+         cases=one("ts TIMESTAMP", [[(at(100),)], [(at(170),)]], [[(at(110),)], [(at(170),)]]),
+         defect="a negative start is not seen in the window's expression"),
+    Kept("a column by another name",
+         lambda f: f.withWatermark("TS", "5 minutes").groupBy(tumbling()).count(), cases=ALIGNED,
+         defect="the watermark's column is looked for by the name that the subject calls it"),
+    Kept("pandas UDF that sees its dtype", dtype_seen, cases=one("n INT", [[(1,), (2,)]], [[(None,), (3,)]]),
+         defect="a null of one case turns the integers of all into floats"),
+]  # fmt: skip
+
+
+@pytest.mark.xfail(reason="the equality of cases is taken for one of the subject's", strict=True)
+def test_what_spark_refuses_alone_is_refused_together(spark):
+    """Equating the cases would make an equality where the subject has none."""
+    cases = two("a INT", "b INT", ([[(1,)]], [[(2,)]]), ([[(3,)]], [[(2,)]]))
+    with pytest.raises((CannotCarry, SubjectFailure)):
+        exercise_together(spark, cases, lambda left, right: left.join(right, F.expr("a < b")), Running())
+
+
 def of_the_zoo(kept):
-    return pytest.param(kept, id=kept.name, marks=[pytest.mark.slow] if kept.slow else [])
+    marks = [pytest.mark.slow] if kept.slow else []
+    if kept.defect is not None:
+        marks.append(pytest.mark.xfail(reason=kept.defect, strict=True))
+    return pytest.param(kept, id=kept.name, marks=marks)
 
 
-@pytest.mark.parametrize("kept", [of_the_zoo(kept) for kept in ZOO])
+@pytest.mark.parametrize("kept", [of_the_zoo(kept) for kept in [*ZOO, *TRAPS]])
 def test_together_as_alone(spark, kept):
     how = Running(output_mode=kept.mode)
     if kept.refused is not None:
         with pytest.raises(CannotCarry, match=kept.refused):
             exercise_together(spark, kept.cases, kept.subject, how)
         return
-    together = exercise_together(spark, kept.cases, kept.subject, how)
-    assert tuple(n for n, trace in enumerate(together) if trace is None) == kept.alone
+    try:
+        together = exercise_together(spark, kept.cases, kept.subject, how)
+    except CannotCarry:
+        if kept in TRAPS:
+            return  # sound, if not quick
+        raise
+    if kept in ZOO:
+        assert tuple(n for n, trace in enumerate(together) if trace is None) == kept.alone
     alone = exercise(spark, kept.cases, kept.subject, how, [lambda instant: False] * len(kept.cases))
     came_out = 0
     for number, (expected, found) in enumerate(zip(alone, together, strict=True)):

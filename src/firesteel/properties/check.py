@@ -26,7 +26,7 @@ from firesteel.properties.judge import Judge, Judgement
 from firesteel.records import shown
 from firesteel.spark.carry import CannotCarry
 from firesteel.spark.query import Running
-from firesteel.spark.structured import Case
+from firesteel.spark.structured import Case, at_once
 from firesteel.streams import Batch, Stream, Trace
 
 if TYPE_CHECKING:
@@ -106,6 +106,8 @@ class _Run:
         self.notes: tuple[str, ...] = ()
         self.one_by_one: str | None = None
         self.in_rounds = False
+        self.drawn: list[Inputs] = []
+        self.before_drawn = 0
         self.confirmed: tuple[Inputs, Judgement] | None = None
 
     # --- cases ---
@@ -130,7 +132,8 @@ class _Run:
         settings = self._settings()
         self.total += settings.max_examples
         if self.question.bulk and settings.max_examples >= _MANY:
-            self._screen(self._drawn(settings), settings)
+            self.drawn, self.before_drawn = self._cases_to_come(settings), self.cases
+            self._screen(self.drawn, settings)
         try:
             self._hypothesis(settings, self._case)
         except _Found as found:
@@ -159,7 +162,7 @@ class _Run:
             test = seed(int.from_bytes(key[:6], "big"))(test)
         settings(test)()  # outermost: `seed` by itself would do without the example database
 
-    def _drawn(self, settings: Any) -> list[Inputs]:
+    def _cases_to_come(self, settings: Any) -> list[Inputs]:
         """The cases that Hypothesis is going to draw, without running them."""
         from hypothesis import Phase
         from hypothesis import settings as make
@@ -245,6 +248,8 @@ class _Run:
         elif self._too_long() and not self.judge.knows(inputs):
             raise _Enough
         self.question.progress(self.cases, self.total, self.failing is not None)
+        if self.failing is None and not self.judge.knows(inputs):
+            self.judge.run_ahead(self._next_cases(inputs))
         judgement = self.judge(inputs)
         if self.failing is None:
             self._remember(inputs, judgement)
@@ -258,6 +263,13 @@ class _Run:
                 raise _Found(tuple(current_build_context().data.choices))
             note(_END)
             raise _Breaks
+
+    def _next_cases(self, inputs: Inputs) -> list[Inputs]:
+        """This case and those after it, as many as may run at once, where they are known."""
+        place = self.cases - 1 - self.before_drawn
+        if place >= len(self.drawn) or self.drawn[place] != inputs:
+            return []
+        return self.drawn[place : place + at_once(self.question.spark)]
 
     def _remember(self, inputs: Inputs, judgement: Judgement) -> None:
         self.records_in += sum(len(batch) for stream in inputs.values() for batch in stream)

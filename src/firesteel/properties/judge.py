@@ -22,7 +22,7 @@ from firesteel.records import shown
 from firesteel.spark.bulk import exercise_together
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.query import Running
-from firesteel.spark.structured import Case, exercise
+from firesteel.spark.structured import Case, exercise, exercise_apart
 from firesteel.spark.subject import Subject
 from firesteel.streams import Batch, Instant, Stream, Trace
 
@@ -77,14 +77,27 @@ class Judge:
         long_enough = [inputs for inputs in cases if not self._too_short(inputs)]
         traces = exercise_together(self._spark, [Case(inputs) for inputs in long_enough], self._subject, self._how)
         screened = [(c, trace) for c, trace in zip(long_enough, traces, strict=True) if trace is not None]
-        for inputs, trace in _spread(screened, samples):
-            alone = self.afresh(inputs)
-            if alone.error is not None or trace[: len(alone.trace)] != alone.trace.instants:
+        sampled = _spread(screened, samples)
+        self.run_ahead([inputs for inputs, _ in sampled])
+        for inputs, trace in sampled:
+            alone = self._recalled(inputs)
+            if alone is not None and (alone.error is not None or trace[: len(alone.trace)] != alone.trace.instants):
                 self.disagree(trace, alone.trace)
                 return
         for inputs, trace in screened:
             key = list(_keys(inputs))[-1] + b"end"
             self._known.setdefault(key, _Remembered(trace, None, screened=True))
+
+    def run_ahead(self, cases: Sequence[Mapping[str, Stream]]) -> None:
+        """Run cases at the same time, each by itself, and remember what Spark did with them."""
+        wanted = [inputs for inputs in cases if not self.knows(inputs)]
+        for inputs, seen in zip(wanted, self._apart(wanted), strict=True):
+            key = list(_keys(inputs))[-1] + b"end"
+            failure = seen if isinstance(seen, SubjectFailure) else None
+            self._known[key] = _Remembered(seen.trace if isinstance(seen, SubjectFailure) else seen, failure)
+
+    def _apart(self, cases: Sequence[Mapping[str, Stream]]) -> list[Trace | SubjectFailure]:
+        return exercise_apart(self._spark, [Case(inputs) for inputs in cases], self._subject, self._how)
 
     def _confirmed(self, inputs: Mapping[str, Stream], screened: Judgement) -> Judgement:
         """A case that a bulk run found false, run alone: that alone counts."""

@@ -12,13 +12,16 @@ decided has then run at most one batch too far.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from firesteel.errors import InvalidArgument
 from firesteel.spark.control import changed
-from firesteel.spark.failures import root_cause
+from firesteel.spark.failures import SubjectFailure, root_cause
 from firesteel.spark.query import Query, Running, TooLarge
 from firesteel.spark.source import MemorySource
 from firesteel.spark.subject import Subject, outputs_of
@@ -29,6 +32,10 @@ if TYPE_CHECKING:
 
 Watcher: TypeAlias = Callable[[Instant], bool]
 """Sees each instant as it comes; True stops the case: nothing later matters."""
+
+# Rows with java.time values: those of java.sql live in another calendar before 1582.
+_JAVA_TIME = {"spark.sql.datetime.java8API.enabled": "true"}
+_building = Lock()
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,30 @@ def exercise(
     return traces
 
 
+def exercise_apart(
+    spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running
+) -> list[Trace | SubjectFailure]:
+    """Run whole cases, several at once, each in queries of its own; a case that fails gives its failure."""
+
+    def one(case: Case) -> Trace | SubjectFailure:
+        try:
+            return exercise(spark, [case], subject, how, [lambda instant: False])[0]
+        except SubjectFailure as failure:
+            return failure
+
+    jvm: Any = spark._jvm
+    active = partial(jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession, spark._jsparkSession)
+    # Held for all of them: a case that ends would give the setting back while others still need it. And a thread of its
+    # own knows no session, whose settings the encoders of rows go by.
+    with changed(spark, _JAVA_TIME), ThreadPoolExecutor(at_once(spark), "firesteel", initializer=active) as pool:
+        return list(pool.map(one, cases))
+
+
+def at_once(spark: SparkSession) -> int:
+    """How many cases are run at once: a micro-batch keeps little more than a core busy."""
+    return max(1, min(4, int(spark.sparkContext.defaultParallelism)))
+
+
 def _resumed(watcher: Watcher, judged: int) -> Watcher:
     """The watcher, from where it stopped: it must not see an instant twice."""
     return lambda instant: instant.index >= judged and watcher(instant)
@@ -89,9 +120,9 @@ def _alone(spark: SparkSession, case: Case, subject: Subject, how: Running, watc
 def _recorded(spark: SparkSession, case: Case, subject: Subject, how: Running, watcher: Watcher, kept: bool) -> Trace:
     instants: list[Instant] = []
     with ExitStack() as stack:
-        # Rows with java.time values: those of java.sql live in another calendar before 1582.
-        stack.enter_context(changed(spark, {"spark.sql.datetime.java8API.enabled": "true"}))
-        queries = _built(spark, case, subject, how, stack, kept)
+        stack.enter_context(changed(spark, _JAVA_TIME))
+        with _building:  # a subject may make views, whose names it shares with other cases that are being built
+            queries = _built(spark, case, subject, how, stack, kept)
         for query in queries:
             query.feed(0)
         for index in range(case.length):

@@ -1,0 +1,100 @@
+"""Many cases in one query against one at a time: FlinkCheck's safety property, windows of an hour with 50 records.
+
+The subject and the property are those of the paper's section IV: the largest danger of each zone and hour, which must
+never be Safe where all dangers are above 1.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from run import Bound
+
+import firesteel as fs
+from firesteel import strategies as ss
+from firesteel.spark.bulk import exercise_together
+from firesteel.spark.query import Running
+from firesteel.spark.structured import Case, exercise
+
+WINDOWS, RECORDS, ALONE = 20, 50, 4
+INCIDENT = "zone INT NOT NULL, danger DOUBLE NOT NULL, ts TIMESTAMP NOT NULL"
+HOURS = fs.tumbling("1 hour", on={"input": "ts", "output": "at"})
+NEVER_SAFE = fs.always(lambda now: now.output.none(lambda r: r.level == "Safe"))
+
+
+def harass_max(incidents: DataFrame) -> DataFrame:
+    danger = F.col("danger")
+    level = F.when(danger <= 1, "Safe").when(danger <= 5, "Warning").when(danger <= 8, "Danger").otherwise("Extreme")
+    hours = incidents.withWatermark("ts", "0 seconds").groupBy("zone", F.window("ts", "1 hour"))
+    largest = hours.agg(F.max("danger").alias("danger"))
+    return largest.select("zone", level.alias("level"), F.window_time("window").alias("at"))
+
+
+def incidents(windows: int, records: int, low: float = 1.1) -> st.SearchStrategy[fs.Stream]:
+    incident = ss.records(INCIDENT, zone=st.integers(0, 9), danger=st.floats(low, 10.0))
+    each = ss.batches(incident, min_size=records, max_size=records)
+    return ss.timed(ss.always(each, during=windows), every="1 hour", column="ts")
+
+
+def drawn(cases: int) -> list[Case]:
+    made: list[Case] = []
+
+    @settings(
+        max_examples=cases, database=None, deadline=None, phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(incidents(WINDOWS, RECORDS))
+    def draw(stream: fs.Stream) -> None:
+        made.append(Case({"input": stream}))
+
+    draw()
+    return made
+
+
+def judged(traces: list[fs.Trace | None]) -> None:
+    for trace in traces:
+        assert trace is not None and NEVER_SAFE.evaluate(trace) is fs.Verdict.TRUE
+
+
+def seconds(action: Callable[[], None]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def measure() -> Mapping[str, Bound]:
+    spark = fs.session()
+    how = Running(over=HOURS)
+    thousand = drawn(1000)
+    hundred = thousand[:100]
+
+    def alone(cases: list[Case]) -> Callable[[], None]:
+        watchers = [lambda instant: False for _ in cases]
+        return lambda: judged(list(exercise(spark, cases, harass_max, how, watchers)))
+
+    def together(cases: list[Case]) -> Callable[[], None]:
+        return lambda: judged(exercise_together(spark, cases, harass_max, how))
+
+    print("warming up ...", file=sys.stderr, flush=True)
+    alone(hundred[:1])()
+    together(hundred[:10])()
+    one = seconds(alone(hundred[:ALONE])) / ALONE / WINDOWS
+    bulk = seconds(together(hundred)) / 100 / WINDOWS
+    more = seconds(together(thousand)) / 1000 / WINDOWS
+    whole = seconds(
+        lambda: fs.for_all(incidents(WINDOWS, RECORDS), harass_max, NEVER_SAFE, over=HOURS, cases=100) and None
+    )
+    print(f"{WINDOWS} windows of {RECORDS} records, milliseconds for a case and window, run and judged\n")
+    print(f"{'one at a time':>16}{'100 cases':>12}{'1,000 cases':>13}{'100 cases in all':>19}")
+    print(f"{1000 * one:16.1f}{1000 * bulk:12.2f}{1000 * more:13.2f}{whole:17.1f} s")
+    return {
+        "faster_100": Bound(one / bulk, at_least=60),
+        "faster_1000": Bound(one / more, at_least=200),
+        "seconds_in_all": Bound(whole, at_most=20),
+    }

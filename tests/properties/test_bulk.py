@@ -1,0 +1,256 @@
+"""for_all with many cases in one query: what it finds, what it says, and that runs alone have the last word.
+
+A known limit: a defect of bulk runs that hides a failure is noticed only where it also changes one of the few cases
+that are run alone as well. If it changes others only, the property passes. That is what tests/spark/test_zoo.py is for.
+"""
+
+import functools
+
+import hypothesis
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from pyspark.sql import functions as F
+
+import firesteel as fs
+from firesteel import Verdict
+from firesteel import strategies as ss
+from firesteel.properties import judge
+from firesteel.spark.carry import _Carrier
+from firesteel.streams import Instant, Trace, make_batch
+
+N = ss.records("n INT NOT NULL", n=st.integers(0, 100))
+numbers = ss.always(ss.batches(N, min_size=1, max_size=4), during=3)
+same = fs.always(lambda now: now.output.same_as(now.input))
+
+
+def identity(frame):
+    return frame
+
+
+def loses_some(frame):
+    return frame.where("n < 80")
+
+
+def limited(frame):
+    return frame.limit(1_000)
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """How many cases are run together and alone, run by run."""
+    seen = {"together": [], "alone": []}
+
+    def counting(name, kind):
+        original = getattr(judge, name)
+
+        @functools.wraps(original)
+        def wrapper(spark, cases, *rest, **more):
+            seen[kind].append(len(cases))
+            return original(spark, cases, *rest, **more)
+
+        monkeypatch.setattr(judge, name, wrapper)
+
+    counting("exercise_together", "together")
+    counting("exercise", "alone")
+    counting("exercise_apart", "alone")
+    return seen
+
+
+# --- what it costs and what it says ----------------------------------------------------------------------------------
+
+
+def test_many_cases_take_one_query_and_a_few_are_run_alone(spark, runs):
+    report = fs.for_all(numbers, identity, same, cases=20, spark=spark)
+    assert (report.verdict, report.cases) == (Verdict.TRUE, 20)
+    assert runs["together"] == [20] and 1 <= sum(runs["alone"]) <= 4
+    assert "run" not in report.setting
+
+
+def test_a_planted_bug_is_found_and_confirmed_alone(spark, runs):
+    with pytest.raises(fs.Falsified) as failure:
+        fs.for_all(numbers, loses_some, same, cases=20, spark=spark)
+    report = failure.value.report
+    found = report.counterexample
+    assert sorted(batch.values("n") for batch in found.inputs["input"]) == [[0], [0], [80]], "shrunk, in any place"
+    assert found.trace[-1].input.values("n") == [80] and found.trace[-1].output == []
+    assert "seen again when run alone" in report.setting["found in"] and "run" not in report.setting
+    assert runs["together"][0] == 20 and 1 <= sum(runs["alone"]) <= 10, runs
+
+
+def test_a_subject_that_cannot_be_carried_says_why(spark, runs):
+    report = fs.for_all(numbers, limited, same, cases=8, spark=spark)
+    assert (report.verdict, report.cases) == (Verdict.TRUE, 8)
+    assert report.setting["run"].startswith("one case at a time: it limits the number of records")
+    assert sum(runs["alone"]) == 8
+
+
+def test_without_bulk_every_case_runs_alone(spark, runs):
+    report = fs.for_all(numbers, identity, same, cases=10, bulk=False, spark=spark)
+    assert runs["together"] == [] and sum(runs["alone"]) == 10
+    assert report.cases == 10 and "run" not in report.setting
+
+
+def test_few_cases_run_alone(spark, runs):
+    fs.for_all(numbers, identity, same, cases=3, spark=spark)
+    assert runs["together"] == [] and sum(runs["alone"]) == 3
+
+
+# --- soundness -------------------------------------------------------------------------------------------------------
+
+SIDE = ss.batches(ss.records("k INT NOT NULL", k=st.integers(0, 1)), min_size=1, max_size=3)
+pairs = st.fixed_dictionaries({"left": ss.always(SIDE, during=2), "right": ss.always(SIDE, during=2)})
+
+
+def matched(left, right):
+    return left.join(right, "k")
+
+
+def matched_but_for_ones(left, right):
+    return left.join(right, "k").where("k < 1")
+
+
+def joined_right(now):
+    """As many pairs as there should be so far."""
+    left, right = now.so_far["left"].values("k"), now.so_far["right"].values("k")
+    return len(now.so_far.output) == sum(left.count(k) * right.count(k) for k in (0, 1))
+
+
+@pytest.fixture
+def joins_mix_cases(monkeypatch):
+    """A planted defect: records of different cases join."""
+
+    def _join(self, plan, parts):
+        (left, mine), (right, _) = parts
+        return plan.withNewChildren(self._seq([left, right])), mine
+
+    monkeypatch.setattr(_Carrier, "_join", _join)
+
+
+def test_a_join_is_carried(spark):
+    assert "run" not in fs.for_all(pairs, matched, fs.always(joined_right), cases=10, spark=spark).setting
+
+
+def test_a_defect_of_bulk_runs_does_not_convict_and_is_reported(spark, joins_mix_cases):
+    report = fs.for_all(pairs, matched, fs.always(joined_right), cases=10, spark=spark)
+    assert (report.verdict, report.cases) == (Verdict.TRUE, 10)
+    assert "a bulk run and a run alone of the same case differ" in report.setting["run"]
+
+
+def test_nor_does_it_acquit(spark, joins_mix_cases):
+    with pytest.raises(fs.Falsified) as failure:
+        fs.for_all(pairs, matched_but_for_ones, fs.always(joined_right), cases=10, spark=spark)
+    assert "a bulk run and a run alone of the same case differ" in failure.value.report.setting["run"]
+    assert "differ" in str(failure.value), "and the message says so"
+    found = failure.value.report.counterexample
+    assert any(1 in batch.values("k") for batch in found.inputs["left"]), "a real one"
+
+
+def invented(trace):
+    """A trace with one more record in every output."""
+    return Trace(
+        Instant(i.index, i.inputs, {"output": make_batch([*i.output, *i.output[:1]], i.output.schema)}, i.time)
+        for i in trace
+    )
+
+
+@pytest.mark.parametrize("which", ["all of them", "some that are not sampled"])
+def test_failures_that_only_a_bulk_run_sees_are_none(spark, monkeypatch, which):
+    original = judge.exercise_together
+
+    def inventing(spark, cases, *rest):
+        traces = original(spark, cases, *rest)
+        if which == "all of them":
+            return [invented(trace) for trace in traces]
+        return [*traces[:3], invented(traces[3]), *traces[4:]]
+
+    monkeypatch.setattr(judge, "exercise_together", inventing)
+    report = fs.for_all(numbers, identity, same, cases=20, spark=spark)
+    assert (report.verdict, report.cases) == (Verdict.TRUE, 20)
+    assert "differ" in report.setting["run"]
+
+
+# --- as in Hypothesis ------------------------------------------------------------------------------------------------
+
+
+def test_notes_and_targets_work(spark):
+    def noted(now):
+        hypothesis.note(f"saw {len(now.input)} records")
+        hypothesis.target(float(len(now.input)), label=f"size {now.index}")
+        return len(now.output) == len(now.input)
+
+    with pytest.raises(fs.Falsified) as failure:
+        fs.for_all(numbers, loses_some, fs.always(noted), cases=20, spark=spark)
+    assert failure.value.report.notes == ("saw 1 records",) * 3, "once for each instant"
+    assert fs.for_all(numbers, identity, fs.always(noted), cases=20, spark=spark).cases == 20
+
+
+def test_the_example_database_is_tried_first(spark, fresh_database, runs):
+    for _ in range(2):
+        with pytest.raises(fs.Falsified) as failure:
+            fs.for_all(numbers, loses_some, same, cases=20, settings=fresh_database, spark=spark)
+    found = failure.value.report.setting["found in"]
+    assert found.startswith("case 1 of") and "shrunk" not in found, "the smallest one was there at once"
+    assert runs["together"], "by a bulk run"
+
+
+def test_the_same_cases_are_drawn_from_run_to_run(spark, runs):
+    def drawn(bulk):
+        seen = []
+        watching = fs.always(lambda now: bool(seen.append(now.input.records) or True))
+        without = settings(derandomize=False, database=None)
+        fs.for_all(numbers, identity, watching, cases=10, bulk=bulk, settings=without, spark=spark)
+        return seen
+
+    together = drawn(True)
+    assert drawn(True) == together
+    assert runs["together"] == [10, 10]
+
+
+# --- other outcomes --------------------------------------------------------------------------------------------------
+
+
+def picky(column):
+    return F.udf(lambda n: 100 // max(30 - n, 0), "int")(column)
+
+
+def ended(streams, subject, formula, bulk, **options):
+    """How a check ends, and why."""
+    try:
+        report = fs.for_all(streams, subject, formula, cases=12, bulk=bulk, **options)
+    except fs.Failed as failed:
+        found = failed.report.counterexample
+        return type(failed), failed.report.verdict, found.reason if found else failed.report.notes, failed.report.cases
+    return None, report.verdict, report.notes, report.cases
+
+
+nothing_in = ss.always(ss.batches(N, max_size=0), during=2)
+
+OUTCOMES = {
+    "undecided": (
+        numbers,
+        identity,
+        fs.always(fs.eventually(lambda now: now.index != 2, within=2), during=3),
+        fs.Inconclusive,
+    ),
+    "too short for any run": (numbers, identity, fs.always(lambda now: True, during=9), fs.Inconclusive),
+    "only empty batches": (nothing_in, identity, same, fs.Vacuous),
+    "nothing comes out": (numbers, lambda f: f.where("n < 0"), fs.always(lambda now: True), fs.Vacuous),
+    "a premise that never holds": (
+        numbers,
+        identity,
+        fs.always(fs.implies(lambda now: len(now.input) > 9, fs.FALSE)),
+        fs.Vacuous,
+    ),
+    "raises when it is built": (numbers, lambda f: f.select("nowhere"), same, fs.SubjectError),
+    "is refused by Spark": (numbers, lambda f: f.select(F.count_distinct("n")), same, fs.SubjectError),
+    "raises inside a function of rows": (numbers, lambda f: f.select(picky("n").alias("n")), same, fs.SubjectError),
+}
+
+
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_other_outcomes_are_those_of_runs_alone(spark, name):
+    streams, subject, formula, expected = OUTCOMES[name]
+    together = ended(streams, subject, formula, True, spark=spark)
+    assert together[0] is expected
+    assert together == ended(streams, subject, formula, False, spark=spark)
