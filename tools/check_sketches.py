@@ -4,8 +4,8 @@
   stand in tools/sketches_pending.txt; a name there that has been built since is an error too, so the list only shrinks.
   Where the package is wider on purpose, tools/sketches_allowed.txt says so.
 - The tests: each sketched test file is type-checked against the package, and run, once every name it uses is built.
-  Where a sketch says what is not so on Spark, CORRECTED has what is run instead, and why. Cases run one by one until
-  there are bulk runs, so the tests take a Hypothesis profile of few examples.
+  Where a sketch says what is not so on Spark, CORRECTED has what is run instead, and why. Some of the
+  subjects run one case at a time, so the tests take a Hypothesis profile of few examples.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from hypothesis import settings
 settings.register_profile("sketches", derandomize=True, deadline=None, max_examples={examples})
 settings.load_profile("sketches")
 """
-EXAMPLES = 12
+EXAMPLES = 20
 
 
 def main() -> int:

@@ -316,7 +316,7 @@ ZOO = [
     Kept("mapInArrow", mapped_in_arrow, slow=True),
     Kept("repartition and hint", lambda f: f.repartition(3, "k").hint("broadcast").coalesce(1), slow=True),
     # Groups and duplicates.
-    Kept("groupBy", lambda f: f.groupBy("k").agg(F.sum("n").alias("n"), F.max("s"), F.approx_count_distinct("n")), "complete"),
+    Kept("groupBy", lambda f: f.groupBy("k").agg(F.sum("n"), F.max("s"), F.approx_count_distinct("n")), "complete"),
     Kept("groupBy, update mode", lambda f: f.groupBy("k").agg(F.sum("n").alias("n"), F.min("xs")), "update"),
     Kept("having", lambda f: f.groupBy("s").count().where("count > 1").select("s"), "update", slow=True),
     Kept("collect_list", lambda f: f.groupBy("k").agg(F.sort_array(F.collect_list("s")).alias("ss")), "complete"),
@@ -451,7 +451,7 @@ TRAPS = [
          lambda f: f.withWatermark("ts", "0 minutes").join(names(f), "k").groupBy(tumbling()).count(), cases=LEFT_OUT,
          defect="as before, with `k IS NOT NULL`"),
     Kept("windows that start before the hour",
-         lambda f: f.withWatermark("ts", "0 minutes").groupBy(F.window("ts", "1 hour", "1 hour", "-15 minutes")).count(),
+         lambda f: f.withWatermark("ts", "0 hours").groupBy(F.window("ts", "1 hour", "1 hour", "-15 minutes")).count(),
          cases=one("ts TIMESTAMP", [[(at(100),)], [(at(170),)]], [[(at(110),)], [(at(170),)]]),
          defect="a negative start is not seen in the window's expression"),
     Kept("a column by another name",

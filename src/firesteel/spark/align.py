@@ -13,6 +13,7 @@ import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import TypeAlias
 
 from firesteel.schemas.conform import in_utc
 from firesteel.spark.structured import Case
@@ -60,43 +61,49 @@ class TimeFacts:
 _WINDOW = "named_struct(start, knownnullable(precisetimestampconversion("
 
 
-def watermarks_alone(case: Case, facts: Sequence[TimeFacts], lowest: bool) -> list[list[int]]:
-    """For every output, the watermark in force in each batch of a case that runs alone, in milliseconds; 0 is none."""
-    return [_watermarks(case, fact.watermarks, lowest) for fact in facts]
+Edges: TypeAlias = Mapping[Watermark, Sequence[tuple[int, int] | None]]
+"""For every watermark, the first and the last event time of each batch in milliseconds; None where it has none."""
 
 
-def _watermarks(case: Case, operators: Sequence[Watermark], lowest: bool) -> list[int]:
+def edges_of(case: Case, facts: Sequence[TimeFacts]) -> Edges:
+    """The event times of a case, as far as watermarks go by them."""
+    operators = dict.fromkeys(operator for fact in facts for operator in fact.watermarks)
+    return {operator: [_edges(case, operator, index) for index in range(case.length)] for operator in operators}
+
+
+def _edges(case: Case, operator: Watermark, index: int) -> tuple[int, int] | None:
+    stream, column = case.inputs[operator.input], operator.column
+    moments = [moment for r in stream[index] if (moment := r[column]) is not None] if index < len(stream) else []
+    return (_milliseconds(min(moments)), _milliseconds(max(moments))) if moments else None
+
+
+def _milliseconds(moment: datetime) -> int:
+    return (in_utc(moment) - _EPOCH) // _MILLISECOND
+
+
+def watermarks_alone(edges: Edges, operators: Sequence[Watermark], length: int, lowest: bool) -> list[int]:
+    """The watermark in force in each batch of a case that runs alone, in milliseconds; 0 is none."""
     found, current = [], 0
     latest: dict[Watermark, int] = {}
-    for index in range(case.length):
+    for index in range(length):
         found.append(current)
         for operator in operators:
-            times = event_times(case, operator, index)
-            if times:
-                latest[operator] = max(latest.get(operator, 0), max(times) - operator.delay)
+            edge = edges[operator][index]
+            if edge is not None:
+                latest[operator] = max(latest.get(operator, 0), edge[1] - operator.delay)
         values = [latest.get(operator, 0) for operator in operators]
         if values:
             current = max(current, min(values) if lowest else max(values))
     return found
 
 
-def event_times(case: Case, operator: Watermark, index: int) -> list[int]:
-    """The event times of a batch, in milliseconds."""
-    stream = case.inputs[operator.input]
-    if index >= len(stream):
-        return []
-    moments = (record[operator.column] for record in stream[index])
-    return [(in_utc(moment) - _EPOCH) // _MILLISECOND for moment in moments if moment is not None]
-
-
-def has_late_records(case: Case, facts: Sequence[TimeFacts], alone: Sequence[Sequence[int]]) -> bool:
+def has_late_records(edges: Edges, facts: Sequence[TimeFacts], alone: Sequence[Sequence[int]]) -> bool:
     """Does a record come that Spark might drop as late? How many it drops, it only says for all cases together."""
     return any(
-        time <= watermarks[index]
+        edge is not None and edge[0] <= watermarks[index]
         for fact, watermarks in zip(facts, alone, strict=True)
         for operator in fact.watermarks
-        for index in range(case.length)
-        for time in event_times(case, operator, index)
+        for index, edge in enumerate(edges[operator])
     )
 
 

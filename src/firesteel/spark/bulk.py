@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from firesteel.records import make_record
-from firesteel.spark.align import cell_of, has_late_records, moment, watermarks_alone
+from firesteel.spark.align import cell_of, edges_of, has_late_records, moment, watermarks_alone
 from firesteel.spark.carry import CannotCarry, carrying
 from firesteel.spark.control import changed
 from firesteel.spark.failures import SubjectFailure
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-MOST_RECORDS = 200_000
+MOST_RECORDS = 1_500_000
 """How many input records one bulk run takes; they are on the driver."""
 
 
@@ -76,8 +76,12 @@ class _Plan:
         frames, _ = self._frames()
         self._time = {name: carrying(frame, self._columns, self._mode(name))[1] for name, frame in frames.items()}
         policy = spark.conf.get("spark.sql.streaming.multipleWatermarkPolicy")
-        alone = [watermarks_alone(case, list(self._time.values()), policy != "max") for case in cases]
-        self._watermarks = {id(case): watermarks for case, watermarks in zip(cases, alone, strict=True)}
+        facts = list(self._time.values())
+        self._edges = [edges_of(case, facts) for case in cases]
+        self._watermarks = {
+            id(case): [watermarks_alone(edges, fact.watermarks, case.length, policy != "max") for fact in facts]
+            for case, edges in zip(cases, self._edges, strict=True)
+        }
 
     def groups(self) -> list[list[int]]:
         """Numbers of cases that may run together; not those that have to run alone."""
@@ -87,7 +91,7 @@ class _Plan:
         together: dict[Hashable, list[int]] = {}
         for number, case in enumerate(self._cases):
             alone = self._watermarks[id(case)]
-            if not has_late_records(case, facts, alone):
+            if not has_late_records(self._edges[number], facts, alone):
                 # Event time ends for all of them at once, so they have to be of one length.
                 together.setdefault((case.length, cell_of(facts, alone)), []).append(number)
         return [group for group in together.values() if len(group) > 1]
