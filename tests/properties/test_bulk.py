@@ -8,7 +8,7 @@ import functools
 
 import hypothesis
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from pyspark.sql import functions as F
 
@@ -223,8 +223,11 @@ def picky(column):
 
 def ended(streams, subject, formula, bulk, **options):
     """How a check ends, and why."""
+    unshrunk = settings(phases=[Phase.generate])
     try:
-        report = fs.for_all(streams, subject, formula, cases=12, output_mode="update", bulk=bulk, **options)
+        report = fs.for_all(
+            streams, subject, formula, cases=12, output_mode="update", settings=unshrunk, bulk=bulk, **options
+        )
     except fs.Failed as failed:
         found = failed.report.counterexample
         return type(failed), failed.report.verdict, found.reason if found else failed.report.notes, failed.report.cases

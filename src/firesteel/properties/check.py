@@ -195,20 +195,30 @@ class _Run:
         search = shrinking.Search(
             shrinking.Candidate(choices, self.failing[0]), partial(self._redrawn, settings, database), self._fail
         )
+        more = True
+        while more and not self._too_long():
+            self.question.progress(self.cases, self.total, True)
+            more = search.round()
+        # Once more as an example of Hypothesis, which collects what the user's predicates note.
+        database.offer([search.found.choices])
         try:
-            while search.round():
-                self.question.progress(self.cases, self.total, True)
-                if self._too_long():
-                    return True
-            return False
-        finally:
-            self.failing = (search.found.inputs, _in_example(partial(self.judge, search.found.inputs, confirm=False)))
-            database.keep(search.found.choices)
+            self._hypothesis(_reusing(settings, database, 1), self._fails_again)
+        except _Breaks as broken:
+            self.notes = _users_notes(broken)
+        database.keep(search.found.choices)
+        return more
+
+    def _fails_again(self, inputs: Inputs) -> None:
+        from hypothesis import note
+
+        judgement = self.judge(inputs, confirm=False)
+        if judgement.verdict is Verdict.FALSE:
+            self.failing = (inputs, judgement)
+            note(_END)
+            raise _Breaks
 
     def _redrawn(self, settings: Any, database: Any, wanted: Sequence[tuple[Any, ...]]) -> list[shrinking.Candidate]:
         """The cases that some choices draw, as Hypothesis would draw them from its database."""
-        from hypothesis import Phase
-        from hypothesis import settings as make
         from hypothesis.control import current_build_context
 
         drawn: list[shrinking.Candidate] = []
@@ -218,8 +228,7 @@ class _Run:
             drawn.append(shrinking.Drawn(choices, inputs, asked=database.asked))
 
         database.offer(wanted)
-        again = make(settings, derandomize=False, database=database, phases=[Phase.reuse], max_examples=len(wanted) + 1)
-        self._hypothesis(again, collect)
+        self._hypothesis(_reusing(settings, database, len(wanted)), collect)
         return drawn
 
     def _fail(self, candidates: Sequence[shrinking.Candidate]) -> list[shrinking.Candidate]:
@@ -469,6 +478,14 @@ class _Found(BaseException):
 
     def __init__(self, choices: tuple[Any, ...]) -> None:
         self.choices = choices
+
+
+def _reusing(settings: Any, database: Any, most: int) -> Any:
+    """Settings with which Hypothesis draws what the database offers, and nothing else."""
+    from hypothesis import Phase
+    from hypothesis import settings as make
+
+    return make(settings, derandomize=False, database=database, phases=[Phase.reuse], max_examples=most + 1)
 
 
 def _candidates(users: Any) -> Any:

@@ -1,0 +1,90 @@
+"""Shrinking in rounds, without Spark: the draw is Hypothesis's or a stand-in, the failure a plain function."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firesteel.properties.shrink import ROUND, Drawn, Search, _apart, _changed, _edits, _weight
+from firesteel.streams import Stream
+
+
+def numbers(choices):
+    """What choices draw: a boolean says whether a number follows, as Hypothesis draws lists."""
+    made, place = [], 0
+    while place < len(choices) and choices[place] is True:
+        place += 1
+        if place < len(choices) and type(choices[place]) is int:
+            made.append(choices[place])
+            place += 1
+        else:
+            made.append(0)
+    return made
+
+
+def searched(choices, fails):
+    """The search, and how many rounds it took; every candidate is counted."""
+    sizes = []
+
+    def draw(wanted):
+        sizes.append(len(wanted))
+        return [candidate(choices) for choices in wanted]
+
+    def candidate(asked):
+        drawn = numbers(asked)
+        exact = (*tuple(part for number in drawn for part in (True, number)), False)
+        return Drawn(exact, {"input": Stream(None, [drawn])}, asked=tuple(asked))
+
+    search = Search(candidate(choices), draw, lambda found: [c for c in found if fails(c.inputs["input"][0].records)])
+    rounds = 0
+    while search.round():
+        rounds += 1
+        assert rounds < 100
+    return list(search.found.inputs["input"][0].records), rounds, sizes
+
+
+def as_choices(values):
+    return (*tuple(part for value in values for part in (True, value)), False)
+
+
+def test_one_number_among_many_is_found_in_few_rounds():
+    found, rounds, sizes = searched(as_choices(range(100, 400)), lambda values: any(v >= 317 for v in values))
+    assert found == [317]
+    assert rounds <= 12 and max(sizes) <= ROUND, (rounds, sizes)
+
+
+def test_two_numbers_that_belong_together():
+    fails = lambda values: any(v > 150 for v in values) and any(v == 123 for v in values)  # noqa: E731
+    found, rounds, _ = searched(as_choices(range(100, 200)), fails)
+    assert sorted(found) == [123, 151] and rounds <= 15
+
+
+@given(st.lists(st.integers(0, 300), min_size=1, max_size=40), st.integers(1, 300))
+def test_what_is_found_fails_and_is_never_larger(values, least):
+    fails = lambda found: sum(found) >= least  # noqa: E731
+    if not fails(values):
+        return
+    found, _, _ = searched(as_choices(values), fails)
+    assert fails(found) and len(found) <= len(values) and sum(found) <= sum(values)
+    assert sum(found) == least or len(found) == 1, "no single number can be made smaller by one"
+
+
+def test_nothing_smaller_fails():
+    assert searched(as_choices([7]), lambda values: list(values) == [7])[0] == [7]
+
+
+@given(st.lists(st.one_of(st.booleans(), st.integers(-50, 50), st.floats(-50, 50), st.binary(max_size=2)), max_size=30))
+def test_every_edit_changes_something_inside(choices):
+    for start, stop, instead in _edits(tuple(choices)):
+        assert 0 <= start < stop <= len(choices)
+        assert tuple(choices[start:stop]) != instead or any(c != c for c in choices)
+
+
+def test_edits_put_together_do_not_overlap():
+    edits = [(0, 4, ()), (2, 6, (0,)), (6, 8, (1, 1)), (7, 9, ())]
+    assert _apart(edits) == [(0, 4, ()), (6, 8, (1, 1))]
+    assert _changed(tuple(range(10)), _apart(edits)) == (4, 5, 1, 1, 8, 9)
+
+
+def test_weights():
+    assert _weight(3) < _weight(-7) and _weight(False) < _weight(True)
+    assert _weight(2.0) < _weight(2.25) and _weight(b"") < _weight(b"\x00") < _weight(b"\x01")
+    assert _weight("") < _weight("a") < _weight("b")
