@@ -183,7 +183,6 @@ def test_notes_and_targets_work(spark):
     assert fs.for_all(numbers, identity, fs.always(noted), cases=20, spark=spark).cases == 20
 
 
-@pytest.mark.xfail(reason="what was noted is lost where candidates are shrunk together", strict=True)
 def test_notes_are_shown(spark):
     with pytest.raises(fs.Falsified) as failure:
         fs.for_all(numbers, loses_some, fs.always(noted), cases=20, spark=spark)

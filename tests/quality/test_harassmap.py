@@ -11,6 +11,8 @@ import firesteel as fs
 from firesteel import strategies as ss
 from tests.quality.planted import caught, false_at, records_in
 
+pytestmark = pytest.mark.slow
+
 CASES = 5
 INCIDENT = "zone INT NOT NULL, danger DOUBLE NOT NULL, ts TIMESTAMP NOT NULL"
 EVENT_TIME = {"input": "ts", "output": "at"}
@@ -124,7 +126,6 @@ def test_windows_of_two_hours_are_too_late(spark):
     assert records_in(found) == 4, "one incident in each half hour"
 
 
-@pytest.mark.slow
 def test_forgotten_half_hours_are_found(spark):
     found = caught(spark, two_hours, harass(where="minute(ts) < 30"), becomes_extreme, over=QUARTERS)
     start, *_ = instants = false_at(found)

@@ -10,6 +10,8 @@ import firesteel as fs
 from firesteel import strategies as ss
 from tests.quality.planted import caught, false_at, records_in
 
+pytestmark = pytest.mark.slow
+
 CASES = 5
 HOUR = fs.tumbling("1 hour", on={"input": "ts", "output": "at"})
 MINUTE = timedelta(minutes=1)
@@ -171,18 +173,15 @@ def test_join_without_its_bound(spark):
     assert records_in(found) == 2 * len(found.trace) <= 6
 
 
-@pytest.mark.slow
 def test_join_with_its_bound(spark):
     passes(spark, ads_and_clicks, bound, fs.always(clicks_come_within_20_minutes))
 
 
-@pytest.mark.slow
 def test_join_that_keeps_its_state(spark):
     found = caught(spark, ads_and_clicks, boundless, fs.always(old_ads_are_forgotten), state=True, cases=3)
     assert false_at(found) == [2] and records_in(found) == 6, "the first ad, when the third batch has come"
 
 
-@pytest.mark.slow
 def test_join_that_forgets_in_time(spark):
     passes(spark, ads_and_clicks, bound, fs.always(old_ads_are_forgotten), state=True, cases=3)
 
@@ -285,7 +284,6 @@ def test_event_time_timer_that_never_fires(spark):
     assert false_at(found) == [1] and records_in(found) == 2, "one task a batch, and none is heard of again"
 
 
-@pytest.mark.slow
 def test_event_time_timer(spark):
     passes(spark, tasks, reminders(1_000), fs.always(a_reminder_follows_every_task), over=TEN_MINUTES)
 

@@ -20,6 +20,8 @@ from firesteel.spark.carry_python import _by_value
 from firesteel.spark.query import Running
 from firesteel.spark.structured import Case, exercise
 
+pytestmark = pytest.mark.slow
+
 SCHEMA = "k INT, s STRING, n INT"
 
 # Batch 1 of the first case and all but the last of the third are empty; keys, texts and numbers are null at times.

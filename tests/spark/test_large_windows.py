@@ -8,6 +8,8 @@ from firesteel import Batch, Instant, Stream, Trace
 from firesteel.spark.large import LargeBatch, keep
 from firesteel.windows import session_window, sliding, tumbling
 
+pytestmark = pytest.mark.slow
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NAME = "event.`time"
 ODD = f"`{NAME.replace('`', '``')}`"

@@ -322,9 +322,7 @@ def test_the_last_record_again_closes_the_windows(stream):
     records = [record for batch in stream[:6] for record in batch]
     closing = START + 30 * MINUTE + HOUR
     assert stream[6] == ([Record(id=records[-1].id, ts=closing)] if records else [])
-    assert stream.span == (START, closing + HOUR + MICROSECOND), (
-        "and an hour after it"
-    )
+    assert stream.span == (START, closing + HOUR + MICROSECOND), "and an hour after it"
     assert stream[6].schema is stream.schema
 
 
