@@ -267,19 +267,7 @@ OUTCOMES = {
 }
 
 
-DEFECTS = {
-    "too short for any run": "exercise_together cannot take no cases",
-    "raises when it is built": "a SubjectFailure while cases are screened is not caught",
-    "is refused by Spark": "a SubjectFailure while cases are screened is not caught",
-}
-
-
-def outcome(name):
-    marks = [pytest.mark.xfail(reason=DEFECTS[name], strict=True)] if name in DEFECTS else []
-    return pytest.param(name, marks=marks)
-
-
-@pytest.mark.parametrize("name", [outcome(name) for name in OUTCOMES])
+@pytest.mark.parametrize("name", OUTCOMES)
 def test_other_outcomes_are_those_of_runs_alone(spark, name):
     streams, subject, formula, expected = OUTCOMES[name]
     together = ended(streams, subject, formula, True, spark=spark)

@@ -25,6 +25,7 @@ from firesteel.properties import shrink as shrinking
 from firesteel.properties.judge import Judge, Judgement
 from firesteel.records import shown
 from firesteel.spark.carry import CannotCarry
+from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.query import Running
 from firesteel.spark.structured import Case, at_once
 from firesteel.streams import Batch, Stream, Trace
@@ -185,6 +186,8 @@ class _Run:
             self.in_rounds = Phase.shrink in settings.phases and self.judge.disagreement is None
         except CannotCarry as why:
             self.one_by_one = str(why)
+        except SubjectFailure:
+            pass  # it will fail alone too, and say so with its case
 
     # --- shrinking in bulk ---
 

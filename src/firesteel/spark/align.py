@@ -30,6 +30,8 @@ class Watermark:
     column: str
     delay: int
     """In milliseconds."""
+    present: tuple[str, ...] = ()
+    """Columns whose nulls Spark filters out before the watermark sees the record."""
 
 
 @dataclass
@@ -54,15 +56,15 @@ class TimeFacts:
     def seen_window(self, expression_id: int, text: str) -> None:
         """Remember a column of windows: sizes, steps and offsets are numbers in its expression."""
         if _WINDOW in text:
-            steps = [int(number) for number in re.findall(r"(?:%|\+|-) (\d+)\)", text)]
+            steps = [int(number) for number in re.findall(r"(?:%|\+|-) (-?\d+)\)", text)]
             self.grids[expression_id] = math.gcd(*steps)
 
 
 _WINDOW = "named_struct(start, knownnullable(precisetimestampconversion("
 
 
-Edges: TypeAlias = Mapping[Watermark, Sequence[tuple[int, int] | None]]
-"""For every watermark, the first and the last event time of each batch in milliseconds; None where it has none."""
+Edges: TypeAlias = Mapping[Watermark, Sequence[tuple[int, int | None] | None]]
+"""For every watermark and batch, in milliseconds: the first event time, and the last that moves the watermark."""
 
 
 def edges_of(case: Case, facts: Sequence[TimeFacts]) -> Edges:
@@ -71,10 +73,13 @@ def edges_of(case: Case, facts: Sequence[TimeFacts]) -> Edges:
     return {operator: [_edges(case, operator, index) for index in range(case.length)] for operator in operators}
 
 
-def _edges(case: Case, operator: Watermark, index: int) -> tuple[int, int] | None:
+def _edges(case: Case, operator: Watermark, index: int) -> tuple[int, int | None] | None:
     stream, column = case.inputs[operator.input], operator.column
-    moments = [moment for r in stream[index] if (moment := r[column]) is not None] if index < len(stream) else []
-    return (_milliseconds(min(moments)), _milliseconds(max(moments))) if moments else None
+    records = [r for r in stream[index] if r[column] is not None] if index < len(stream) else []
+    if not records:
+        return None
+    seen = [r[column] for r in records if all(r[name] is not None for name in operator.present)]
+    return _milliseconds(min(r[column] for r in records)), _milliseconds(max(seen)) if seen else None
 
 
 def _milliseconds(moment: datetime) -> int:
@@ -89,7 +94,7 @@ def watermarks_alone(edges: Edges, operators: Sequence[Watermark], length: int, 
         found.append(current)
         for operator in operators:
             edge = edges[operator][index]
-            if edge is not None:
+            if edge is not None and edge[1] is not None:
                 latest[operator] = max(latest.get(operator, 0), edge[1] - operator.delay)
         values = [latest.get(operator, 0) for operator in operators]
         if values:
@@ -102,17 +107,25 @@ def has_late_records(edges: Edges, facts: Sequence[TimeFacts], alone: Sequence[S
     return any(
         edge is not None and edge[0] <= watermarks[index]
         for fact, watermarks in zip(facts, alone, strict=True)
+        if fact.cells  # nothing is compared with the watermark otherwise
         for operator in fact.watermarks
         for index, edge in enumerate(edges[operator])
     )
 
 
-def cell_of(facts: Sequence[TimeFacts], alone: Sequence[Sequence[int]]) -> Hashable:
-    """What cases have to have in common to run together."""
+def cell_of(edges: Edges, facts: Sequence[TimeFacts], length: int) -> Hashable:
+    """What cases have to have in common to run together.
+
+    Every watermark by itself: the lowest of several, of all cases together, is none of the cases' own.
+    """
     return tuple(
-        tuple(watermark if fact.cell is None else watermark // fact.cell for watermark in watermarks)
-        for fact, watermarks in zip(facts, alone, strict=True)
-        if fact.cells  # nothing is compared with the watermark otherwise
+        tuple(
+            watermark if fact.cell is None else watermark // fact.cell
+            for watermark in watermarks_alone(edges, [operator], length, True)
+        )
+        for fact in facts
+        if fact.cells
+        for operator in fact.watermarks
     )
 
 

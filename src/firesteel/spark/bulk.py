@@ -36,6 +36,8 @@ def exercise_together(spark: SparkSession, cases: Sequence[Case], subject: Subje
 
     `CannotCarry` says why it is not possible at all.
     """
+    if not cases:
+        return []
     if how.state:
         raise CannotCarry("the state after every batch belongs to all cases together")
     if any(len(batch) > how.large for case in cases for stream in case.inputs.values() for batch in stream):
@@ -93,7 +95,8 @@ class _Plan:
             alone = self._watermarks[id(case)]
             if not has_late_records(self._edges[number], facts, alone):
                 # Event time ends for all of them at once, so they have to be of one length.
-                together.setdefault((case.length, cell_of(facts, alone)), []).append(number)
+                key = case.length, cell_of(self._edges[number], facts, case.length)
+                together.setdefault(key, []).append(number)
         return [group for group in together.values() if len(group) > 1]
 
     def run(self, cases: Sequence[Case]) -> list[Trace]:

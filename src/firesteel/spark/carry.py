@@ -9,7 +9,7 @@ A node that is not known here is refused, with the reason: the subject then runs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from firesteel.spark import carry_python
@@ -28,10 +28,10 @@ def carrying(frame: DataFrame, columns: Mapping[str, str], mode: str) -> tuple[D
     from pyspark.sql import DataFrame
 
     spark = frame.sparkSession
-    plan = frame._jdf.queryExecution().analyzed()
+    plan = _inlined(spark, frame._jdf.queryExecution().analyzed())
     if not plan.deterministic():
         raise CannotCarry("it uses an expression that is not deterministic, such as rand()")
-    carrier = _Carrier(spark, columns, mode)
+    carrier = _Carrier(spark, columns, mode, plan)
     made, case = carrier.rebuilt(plan)
     if case is None:
         raise CannotCarry("no stream flows into it")
@@ -44,13 +44,16 @@ def carrying(frame: DataFrame, columns: Mapping[str, str], mode: str) -> tuple[D
 class _Carrier:
     """Rebuilds one plan. Nodes and expressions are JVM objects; `case` is the attribute of the hidden column."""
 
-    def __init__(self, spark: SparkSession, columns: Mapping[str, str], mode: str) -> None:
+    def __init__(self, spark: SparkSession, columns: Mapping[str, str], mode: str, plan: Any) -> None:
         jvm: Any = spark._jvm
         self._spark = spark
         self._logical = jvm.org.apache.spark.sql.catalyst.plans.logical
         self._expressions = jvm.org.apache.spark.sql.catalyst.expressions
         self._seq: Callable[[list[Any]], Any] = jvm.org.apache.spark.api.python.PythonUtils.toSeq
         self._option = jvm.scala.Option
+        self._equi_join = jvm.org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
+        self._python = jvm.org.apache.spark.sql.catalyst.trees.TreePattern.PYTHON_UDF()
+        self._optimized = spark._jsparkSession.sessionState().optimizer().execute(plan)
         self._inputs = inputs_by_column(columns)
         self._mode = mode
         self.time = TimeFacts()
@@ -64,6 +67,7 @@ class _Carrier:
             return self._source(plan)
         if plan.subqueries().size():
             raise CannotCarry("it has a subquery in an expression")
+        self._refuse_mixed(plan)
         parts = [self.rebuilt(child) for child in children]
         name = plan.nodeName()
         match name:
@@ -99,6 +103,16 @@ class _Carrier:
             case _:
                 raise CannotCarry(f"its plan has a node that cases cannot be carried through: {name}")
 
+    def _refuse_mixed(self, plan: Any) -> None:
+        """Refuse a pandas function whose numbers would be of another type because of other cases' nulls."""
+        for expression in _items(plan.expressions()):
+            if expression.containsPattern(self._python):
+                for call in (e for e in _nodes(expression) if e.nodeName() == "PythonUDF"):
+                    if call.evalType() in _SCALAR_PANDAS and any(map(_whole_or_null, _items(call.children()))):
+                        raise CannotCarry(
+                            "a pandas function sees several cases at once, and a null makes floats of whole numbers"
+                        )
+
     def _source(self, plan: Any) -> tuple[Any, Any]:
         for attribute in _items(plan.output()):
             if attribute.name() in self._inputs:
@@ -121,10 +135,30 @@ class _Carrier:
             below = below.children().apply(0)
         if below.children().size() or wanted not in _ids(below.output()):
             raise CannotCarry("its event time is computed, so that watermarks of cases cannot be told beforehand")
-        columns = {attribute.name() for attribute in _items(below.output())} & set(self._inputs)
-        name = self._inputs[columns.pop()]
+        names = {attribute.exprId().id(): attribute.name() for attribute in _outputs(below)}
+        name = next(self._inputs[column] for column in names.values() if column in self._inputs)
         delay = int(self._logical.EventTimeWatermark.getDelayMs(plan.delay()))
-        self.time.watermarks.append(Watermark(name, plan.eventTime().name(), delay))
+        present = tuple(names[found] for found in sorted(self._not_null_below(plan.nodeId().toString())))
+        self.time.watermarks.append(Watermark(name, names[wanted], delay, present))
+
+    def _not_null_below(self, node_id: str) -> set[int]:
+        """Spark moves filters below a watermark, which does not see what they leave out; nulls can be told before."""
+        present: set[int] = set()
+        found = [n for n in _nodes(self._optimized) if n.nodeName() == "EventTimeWatermark"]
+        for node in [n for n in found if n.nodeId().toString() == node_id]:
+            below = node.child()
+            while below.children().size():
+                if below.nodeName() == "Filter":
+                    for part in _conjuncts(below.condition()):
+                        if part.nodeName() != "IsNotNull" or part.child().nodeName() != "AttributeReference":
+                            raise CannotCarry("Spark filters records before its watermark sees them")
+                        present.add(part.child().exprId().id())
+                elif below.nodeName() != "Project":
+                    raise CannotCarry(f"Spark moves a node below its watermark: {below.nodeName()}")
+                below = below.children().apply(0)
+            if not present <= set(_ids(below.output())):
+                raise CannotCarry("Spark filters records before its watermark sees them")
+        return present
 
     def _compares(self, cell: int | None) -> None:
         """Remember an operator that compares with the watermark, if there is one."""
@@ -176,6 +210,8 @@ class _Carrier:
             ):
                 raise CannotCarry("it keeps every record of a static table in an outer join")
             return plan.withNewChildren(self._seq([left, right])), mine if mine is not None else theirs
+        if self._equi_join.unapply(plan).isEmpty():
+            raise CannotCarry("it joins streams without an equality")
         self._compares(None)
         same = self._expressions.EqualTo(mine, theirs)
         condition = plan.condition()
@@ -200,6 +236,35 @@ _TRANSPARENT = frozenset(
     {"Filter", "SubqueryAlias", "View", "Generate", "Distinct", "Sort", "Repartition", "RepartitionByExpression",
      "ResolvedHint"}
 )  # fmt: skip
+
+
+# The kinds of pandas functions, by PySpark's numbers: of series, and of iterators of series.
+_SCALAR_PANDAS = (200, 204)
+
+
+def _whole_or_null(argument: Any) -> bool:
+    kinds = ("byte", "short", "integer", "long", "boolean")
+    return argument.nullable() and argument.dataType().typeName() in kinds
+
+
+def _inlined(spark: SparkSession, plan: Any) -> Any:
+    """The plan with its common table expressions put where they are used."""
+    if "CTERelationDef" not in plan.toString():
+        return plan
+    jvm: Any = spark._jvm
+    return jvm.org.apache.spark.sql.catalyst.optimizer.InlineCTE(True, False, False).apply(plan)
+
+
+def _nodes(tree: Any) -> Iterator[Any]:
+    yield tree
+    for child in _items(tree.children()):
+        yield from _nodes(child)
+
+
+def _conjuncts(condition: Any) -> list[Any]:
+    if condition.nodeName() != "And":
+        return [condition]
+    return [part for side in _items(condition.children()) for part in _conjuncts(side)]
 
 
 def _items(seq: Any) -> list[Any]:
