@@ -331,7 +331,7 @@ def test_every_stream_has_to_be_named():
         window.check_output("output", schemas.parse("id INT, at TIMESTAMP"))
     with says("names no column of the input 'other'", "its columns are 'id'; add a TIMESTAMP"):
         window.check_input("other", schemas.parse("id INT"))
-    with says("names no column of the input 'other': write one, as in on={'input': 'ts', 'other': 'ts'}"):
+    with says("names no column of the input 'other'", "write 'ts', as in on={'input': 'ts', 'other': 'ts'}"):
         window.spans({"other": stream(["9:00"])})
     with says("names no column of the output 'output': write one"):
         window.cut(trace(["9:00"]), {"input": stream(["9:00"])})

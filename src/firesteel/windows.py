@@ -178,6 +178,9 @@ time has to be TIMESTAMP or TIMESTAMP_NTZ: in the subject, add .withColumn('at',
         >>> len(tumbling("15 minutes", on="ts").spans({"input": Stream("ts TIMESTAMP", [], span=hour)}))
         4
         """
+        for name, stream in inputs.items():
+            if stream.schema is not None:
+                self.check_input(name, stream.schema)
         times = [moment for name, stream in inputs.items() for moment in self._times(name, stream)]
         reach = _range(times, common_span(stream.span for stream in inputs.values()))
         if reach is None:

@@ -273,3 +273,49 @@ def test_other_outcomes_are_those_of_runs_alone(spark, name):
     together = ended(streams, subject, formula, True, spark=spark)
     assert together[0] is expected
     assert together == ended(streams, subject, formula, False, spark=spark)
+
+
+# --- found by review ----------------------------------------------------------------------------------------------
+
+
+def test_a_replay_keeps_the_span():
+    from datetime import UTC, datetime
+
+    from firesteel.properties.replay import decoded, encoded
+
+    span = (datetime(2030, 1, 1, 9, tzinfo=UTC), datetime(2030, 1, 1, 12, tzinfo=UTC))
+    stream = fs.Stream("ts TIMESTAMP", [[(span[0],)]], span=span)
+    assert decoded(encoded({"input": stream}))["input"].span == span
+
+
+@pytest.mark.parametrize("bulk", [True, False])
+@pytest.mark.parametrize("on", ["when", "n", {"input": "ts", "output": "n"}, {"input": "ts", "output": "when"}])
+def test_a_wrong_event_time_column_is_named(spark, bulk, on):
+    clicks = ss.timed(ss.always(ss.batches(ss.records("n INT NOT NULL, ts TIMESTAMP NOT NULL"), min_size=1), during=2),
+                      every="1 hour", column="ts")  # fmt: skip
+    hours = fs.tumbling("1 hour", on=on)
+    with pytest.raises(fs.InvalidArgument, match=r"^on="):
+        fs.for_all(clicks, lambda f: f, fs.always(lambda now: True), over=hours, cases=10, bulk=bulk, spark=spark)
+
+
+def test_every_window_is_judged_also_where_output_turns_out_to_be_large(spark):
+    from datetime import UTC, datetime
+
+    from firesteel.spark.query import Running
+    from firesteel.spark.structured import Case, exercise
+
+    times = [datetime(2030, 1, 1, hour, tzinfo=UTC) for hour in (9, 10, 11)]
+    stream = fs.Stream("ts TIMESTAMP", [[(time,)] for time in times])
+    seen = []
+    many = lambda f: f.selectExpr("explode(sequence(1, CASE WHEN hour(ts) = 11 THEN 9 ELSE 1 END)) AS n", "ts")  # noqa: E731
+    how = Running(over=fs.tumbling("1 hour", on="ts"), large=5)
+    exercise(spark, [Case({"input": stream})], many, how, [lambda instant: bool(seen.append(instant.index))])
+    assert seen == [0, 1, 2]
+
+
+def test_a_generator_that_refuses_every_simpler_case_is_shrunk_as_far_as_it_goes(spark):
+    odd = ss.records("n INT NOT NULL", n=st.integers(0, 10).filter(lambda n: n > 3))
+    streams = ss.always(ss.batches(odd, min_size=1, max_size=1), during=2)
+    with pytest.raises(fs.Falsified):
+        fs.for_all(streams, lambda f: f.where("n < 0"), fs.always(lambda now: now.output.same_as(now.input)), cases=10,
+                   spark=spark)  # fmt: skip

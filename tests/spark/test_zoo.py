@@ -251,7 +251,6 @@ def pandas_udf(f):
     def half(n: pd.Series) -> pd.Series:
         return n / 2
 
-    # A number that may be null would be refused: see "pandas UDF that sees its dtype".
     return f.withColumn("h", half(F.coalesce("n", F.lit(0)))).where("h > 0.5")
 
 
@@ -310,7 +309,7 @@ ZOO = [
     ),
     Kept("nested keys", lambda f: f.groupBy("p", "ps").count(), "update", NESTED, slow=True),
     Kept("Python UDF with a closure", plain_udf),
-    Kept("pandas UDF", pandas_udf),
+    Kept("pandas UDF", pandas_udf, refused="of whole columns"),
     Kept("mapInPandas", mapped_in_pandas),
     Kept("mapInArrow", mapped_in_arrow, slow=True),
     Kept("repartition and hint", lambda f: f.repartition(3, "k").hint("broadcast").coalesce(1), slow=True),

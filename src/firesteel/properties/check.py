@@ -107,6 +107,7 @@ class _Run:
         self.notes: tuple[str, ...] = ()
         self.one_by_one: str | None = None
         self.in_rounds = False
+        self.believed: list[tuple[int, Inputs]] = []
         self.drawn: list[Inputs] = []
         self.before_drawn = 0
         self.confirmed: tuple[Inputs, Judgement] | None = None
@@ -144,6 +145,18 @@ class _Run:
             return self._broken(shrunk=True)
         except _Enough:
             return self._broken(shrunk=True, cut_short=True)
+        return self._rechecked()
+
+    def _rechecked(self) -> Outcome | None:
+        """Where a bulk run turned out to be wrong, what passed on its word alone is run by itself after all."""
+        if self.judge.disagreement is None:
+            return None
+        for number, inputs in self.believed:
+            judgement = _in_example(partial(self.judge, inputs))
+            self._remember(inputs, judgement)
+            if judgement.verdict is Verdict.FALSE or judgement.error is not None:
+                self.first_failing, self.failing = (number, inputs), (inputs, judgement)
+                return self._broken(shrunk=False)
         return None
 
     def _hypothesis(self, settings: Any, case: Callable[[Inputs], None]) -> None:
@@ -223,6 +236,7 @@ class _Run:
     def _redrawn(self, settings: Any, database: Any, wanted: Sequence[tuple[Any, ...]]) -> list[shrinking.Candidate]:
         """The cases that some choices draw, as Hypothesis would draw them from its database."""
         from hypothesis.control import current_build_context
+        from hypothesis.errors import Unsatisfiable
 
         drawn: list[shrinking.Candidate] = []
 
@@ -231,14 +245,15 @@ class _Run:
             drawn.append(shrinking.Drawn(choices, inputs, asked=database.asked))
 
         database.offer(wanted)
-        self._hypothesis(_reusing(settings, database, len(wanted)), collect)
+        with suppress(Unsatisfiable):  # none of them is what the generator makes
+            self._hypothesis(_reusing(settings, database, len(wanted)), collect)
         return drawn
 
     def _fail(self, candidates: Sequence[shrinking.Candidate]) -> list[shrinking.Candidate]:
         """Those candidates that break the property."""
         unknown = [c.inputs for c in candidates if not self.judge.knows(c.inputs)]
         if unknown:
-            with suppress(CannotCarry):
+            with suppress(CannotCarry, SubjectFailure):
                 self.judge.screen(unknown, samples=0)
         return [candidate for candidate in candidates if self._fails(candidate.inputs)]
 
@@ -262,6 +277,8 @@ class _Run:
         self.question.progress(self.cases, self.total, self.failing is not None)
         if self.failing is None and not self.judge.knows(inputs):
             self.judge.run_ahead(self._next_cases(inputs))
+        if self.failing is None and self.judge.screened(inputs):
+            self.believed.append((self.cases, inputs))
         judgement = self.judge(inputs)
         if self.failing is None:
             self._remember(inputs, judgement)
@@ -270,7 +287,7 @@ class _Run:
                 self.first_failing = (self.cases, inputs)
                 self.since = time.monotonic()
             self.failing = (inputs, judgement)
-            if self.in_rounds and judgement.error is None:
+            if self.in_rounds and self.judge.disagreement is None and judgement.error is None:
                 self.confirmed = self.failing
                 raise _Found(tuple(current_build_context().data.choices))
             note(_END)

@@ -64,7 +64,13 @@ class Judge:
         if known is None:
             return self.afresh(inputs)
         # The predicates are asked again all the same: what they note, and aim for, belongs to every example.
-        judgement = _judged(self._formula, known.trace, known.error)
+        if known.error is not None and self._how.over is not None:  # what it left behind are batches, not windows
+            return Judgement(Verdict.INCONCLUSIVE, known.trace, error=known.error)
+        try:
+            judgement = _judged(self._formula, known.trace, known.error)
+        except PredicateError as error:
+            error.add_note(f"firesteel: in this case: {repr(dict(inputs))[:2_000]}")
+            raise
         if confirm and known.screened and judgement.verdict is Verdict.FALSE:
             return self._confirmed(inputs, judgement)
         return judgement
@@ -81,7 +87,7 @@ class Judge:
         self.run_ahead([inputs for inputs, _ in sampled])
         for inputs, trace in sampled:
             alone = self._recalled(inputs)
-            if alone is not None and (alone.error is not None or trace[: len(alone.trace)] != alone.trace.instants):
+            if alone is not None and (alone.error is not None or trace != alone.trace):
                 self.disagree(trace, alone.trace)
                 return
         for inputs, trace in screened:
@@ -116,6 +122,11 @@ class Judge:
     def knows(self, inputs: Mapping[str, Stream]) -> bool:
         """Is the judgement known without a run?"""
         return self._too_short(inputs) or self._recalled(inputs) is not None
+
+    def screened(self, inputs: Mapping[str, Stream]) -> bool:
+        """Is all that is known of a case what a bulk run said?"""
+        known = self._recalled(inputs)
+        return known is not None and known.screened
 
     def _too_short(self, inputs: Mapping[str, Stream]) -> bool:
         """Can the property never be true of it? Then it is not worth a run."""
@@ -152,11 +163,12 @@ class Judge:
         return before if trace == before.trace else _judged(self._formula, trace, None)
 
     def _recalled(self, inputs: Mapping[str, Stream]) -> _Remembered | None:
-        key = b""
-        for key in _keys(inputs):
+        # Not under the last key: event time may end there, and went on in the case that is remembered under it.
+        *before, last = _keys(inputs)
+        for key in before:
             if key in self._known:
                 return self._known[key]
-        return self._known.get(key + b"end")
+        return self._known.get(last + b"end")
 
     def _run(self, case: Case) -> tuple[Judgement, bool]:
         memory = Memory()
@@ -208,7 +220,7 @@ def _judged(formula: Formula, trace: Trace, error: SubjectFailure | None) -> Jud
         if monitor.step(instant).definite:
             break
     judged = Trace(seen, outside=trace.outside)
-    if error is not None:
+    if error is not None and not monitor.verdict.definite:
         return Judgement(Verdict.INCONCLUSIVE, judged, monitor.premises, error=error)
     return _concluded(monitor, memory, judged)
 

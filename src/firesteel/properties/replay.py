@@ -33,17 +33,24 @@ def encoded(inputs: Mapping[str, Stream]) -> str:
     {'input': Stream('n INT', [[(1,)], []])}
     """
     data = [
-        (name, None if stream.schema is None else to_ddl(stream.schema), [[plain(r) for r in b] for b in stream])
-        for name, stream in inputs.items()
+        (name, _ddl(stream), [[plain(r) for r in b] for b in stream], stream.span) for name, stream in inputs.items()
     ]
     return base64.urlsafe_b64encode(zlib.compress(pickle.dumps(data, protocol=4), 9)).decode()
+
+
+def _ddl(stream: Stream) -> str | None:
+    return None if stream.schema is None else to_ddl(stream.schema)
 
 
 def decoded(text: str) -> dict[str, Stream]:
     """The streams of a line of text."""
     try:
         data = _Reader(io.BytesIO(zlib.decompress(base64.urlsafe_b64decode(text)))).load()
-        return {name: Stream(parse(schema), batches) for name, schema, batches in data}
+        # Lines of an earlier version have no span.
+        return {
+            name: Stream(parse(schema), batches, span=span[0] if span else None)
+            for name, schema, batches, *span in data
+        }
     except Exception as error:
         raise InvalidArgument(
             f"{described('replay', text)} is no replay line: copy it whole from the failure that you want to see again"

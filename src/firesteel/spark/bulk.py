@@ -76,6 +76,10 @@ class _Plan:
         self._columns = _hidden(cases)
         self._schemas = {name: _wide(name, cases, column) for name, column in self._columns.items()}
         frames, _ = self._frames()
+        if how.over is not None:
+            how.over.check_names(cases[0].inputs, frames)
+            for name, frame in frames.items():
+                how.over.check_output(name, frame.schema)
         self._time = {name: carrying(frame, self._columns, self._mode(name))[1] for name, frame in frames.items()}
         policy = spark.conf.get("spark.sql.streaming.multipleWatermarkPolicy")
         facts = list(self._time.values())

@@ -81,6 +81,9 @@ class _Carrier:
                 node = getattr(self._logical, name)
                 # Without its spec, from which Spark would find the user's keys again when the query starts.
                 return node(plan.keys().appended(case), made, self._option.empty()), case
+            case "Distinct":
+                self._compares(None)  # an aggregation in disguise
+                return plan.withNewChildren(self._seq([parts[0][0]])), parts[0][1]
             case "Join":
                 return self._join(plan, parts)
             case "Union":
@@ -104,14 +107,12 @@ class _Carrier:
                 raise CannotCarry(f"its plan has a node that cases cannot be carried through: {name}")
 
     def _refuse_mixed(self, plan: Any) -> None:
-        """Refuse a pandas function whose numbers would be of another type because of other cases' nulls."""
+        """Refuse functions of whole columns: they would see several cases at once."""
         for expression in _items(plan.expressions()):
-            if expression.containsPattern(self._python):
-                for call in (e for e in _nodes(expression) if e.nodeName() == "PythonUDF"):
-                    if call.evalType() in _SCALAR_PANDAS and any(map(_whole_or_null, _items(call.children()))):
-                        raise CannotCarry(
-                            "a pandas function sees several cases at once, and a null makes floats of whole numbers"
-                        )
+            if expression.containsPattern(self._python) and any(
+                call.nodeName() == "PythonUDF" and call.evalType() in _VECTORISED for call in _nodes(expression)
+            ):
+                raise CannotCarry("a function of whole columns (pandas, Arrow) would see several cases at once")
 
     def _source(self, plan: Any) -> tuple[Any, Any]:
         for attribute in _items(plan.output()):
@@ -233,18 +234,13 @@ class _Carrier:
 
 # Nodes that pass on all columns of their one child, and look at records one by one.
 _TRANSPARENT = frozenset(
-    {"Filter", "SubqueryAlias", "View", "Generate", "Distinct", "Sort", "Repartition", "RepartitionByExpression",
+    {"Filter", "SubqueryAlias", "View", "Generate", "Sort", "Repartition", "RepartitionByExpression",
      "ResolvedHint"}
 )  # fmt: skip
 
 
-# The kinds of pandas functions, by PySpark's numbers: of series, and of iterators of series.
-_SCALAR_PANDAS = (200, 204)
-
-
-def _whole_or_null(argument: Any) -> bool:
-    kinds = ("byte", "short", "integer", "long", "boolean")
-    return argument.nullable() and argument.dataType().typeName() in kinds
+# Functions of whole columns, by PySpark's numbers: of pandas series, of Arrow arrays, and of iterators of these.
+_VECTORISED = (200, 204, 250, 251)
 
 
 def _inlined(spark: SparkSession, plan: Any) -> Any:

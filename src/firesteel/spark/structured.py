@@ -69,7 +69,9 @@ def exercise(
             traces.append(_alone(spark, case, subject, how, watcher, kept))
         except TooLarge as found:
             # Found out too late: from the start, then, with output that never comes to the driver.
-            traces.append(_alone(spark, case, subject, how, _resumed(watcher, found.judged), kept=True))
+            # Windows are judged only after the whole run, so none of them was yet.
+            judged = found.judged if how.over is None else 0
+            traces.append(_alone(spark, case, subject, how, _resumed(watcher, judged), kept=True))
     return traces
 
 
