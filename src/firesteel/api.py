@@ -94,7 +94,7 @@ def run(stream: Stream | Mapping[str, Stream], subject: Subject, **options: Unpa
     >>> [instant.output[0].at == instant.time for instant in clock], clock[1].time.isoformat()
     ([True, True], '2000-01-01T00:01:00+00:00')
     """
-    from firesteel.properties.check import as_inputs
+    from firesteel.properties.drawing import as_inputs
     from firesteel.spark.failures import SubjectFailure
     from firesteel.spark.structured import Case, exercise
 

@@ -1,4 +1,4 @@
-"""What to call a user's function in a message: its name, or a lambda's own source text."""
+"""What to call things in a message: a user's function by its name or its source text, things by their number."""
 
 from __future__ import annotations
 
@@ -56,3 +56,21 @@ def _body_text(code: CodeType) -> str | None:
     raw[0] = raw[0][first:]
     text = " ".join(part.decode(errors="replace").strip() for part in raw)
     return text if len(text) <= 100 else text[:97] + "..."
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "window"), counted(2, "batch")
+    ('1 window', '2 batches')
+    """
+    return f"{count} {noun if count == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Several of them.
+
+    >>> plural("batch"), plural("window")
+    ('batches', 'windows')
+    """
+    return noun + ("es" if noun.endswith("ch") else "s")

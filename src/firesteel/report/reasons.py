@@ -23,6 +23,7 @@ from firesteel.logic.formulas import (
     Until,
 )
 from firesteel.logic.verdicts import Verdict
+from firesteel.names import plural
 
 
 def sentence(reason: Reason, noun: str = "batch") -> str:
@@ -107,8 +108,3 @@ def _instants(instants: range, noun: str) -> str:
         return f"no {noun}"
     first, last = min(instants), max(instants)
     return f"{noun} {first}" if first == last else f"{plural(noun)} {first} to {last}"
-
-
-def plural(noun: str) -> str:
-    """`batches`, `windows`."""
-    return noun + ("es" if noun.endswith("ch") else "s")

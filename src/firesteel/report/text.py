@@ -7,8 +7,9 @@ from itertools import zip_longest
 
 from firesteel.evidence import Counterexample, Failed, Falsified, Inconclusive, Report, SubjectError
 from firesteel.logic.formulas import Atom, Formula
+from firesteel.names import plural
 from firesteel.records import Record, brief, columns_of, shown
-from firesteel.report.reasons import plural, sentence
+from firesteel.report.reasons import sentence
 from firesteel.streams import Batch, Instant, Stream, make_batch, make_stream
 
 _RECORDS = 6

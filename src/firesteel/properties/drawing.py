@@ -1,0 +1,245 @@
+"""How cases are drawn: everything that a check asks of Hypothesis."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from firesteel.errors import InvalidArgument, described
+from firesteel.properties.shrink import Candidate, Choices, Drawn, Inputs
+from firesteel.properties.words import size_of
+from firesteel.streams import Batch, Stream
+
+if TYPE_CHECKING:
+    from hypothesis import settings as Settings
+
+T = TypeVar("T")
+
+
+def as_inputs(drawn: Any) -> Inputs:
+    """A drawn value as the streams of a case: one is called `input`."""
+    match drawn:
+        case Stream():
+            return {"input": drawn}
+        case Mapping() if drawn and all(isinstance(s, Stream) for s in drawn.values()):
+            return {str(name): stream for name, stream in drawn.items()}
+        case Batch():
+            raise InvalidArgument(
+                f"{described('streams', drawn)} is a batch, where a stream is meant: write Stream(schema, [batch]), or "
+                "ss.always(batches, during=n) for a strategy"
+            )
+        case _:
+            raise InvalidArgument(
+                f"{described('streams', drawn)} is no stream: give a stream, or a dict of streams by input name; "
+                "to fs.for_all a strategy of these (ss.always(...), st.fixed_dictionaries({...}))"
+            )
+
+
+class Breaks(Exception):
+    """A case that breaks the property: how Hypothesis is told."""
+
+
+class Enough(BaseException):
+    """Ends the search for a smaller case: no Exception, as Hypothesis would take that for one more failure."""
+
+
+class Found(BaseException):
+    """A case that fails, and the choices that Hypothesis drew it with: what is to be shrunk here, not by Hypothesis."""
+
+    def __init__(self, choices: Choices) -> None:
+        self.choices = choices
+
+
+def settings_for(base: Settings | None, cases: int | None) -> Any:
+    """Hypothesis's settings for a check: the user's, or the active profile's, less what does not fit a run on Spark."""
+    from hypothesis import HealthCheck, Phase, settings
+
+    base = base if base is not None else settings()
+    return settings(
+        base,
+        max_examples=cases if cases is not None else base.max_examples,
+        deadline=None,
+        # What firesteel explains, it explains better; and every attempt costs a run.
+        phases=[phase for phase in base.phases if phase is not Phase.explain],
+        suppress_health_check=[*base.suppress_health_check, HealthCheck.too_slow, HealthCheck.data_too_large],
+        report_multiple_bugs=False,
+    )
+
+
+class Drawing:
+    """Draws the cases of one property: the same ones in the same order every time, as long as none fails."""
+
+    def __init__(self, streams: Any, key: str, settings: Any) -> None:
+        """`key` is what the property is called in the example database."""
+        self.settings = settings
+        self._streams = streams
+        self._key = hashlib.sha1(key.encode()).digest()
+        self._offers: Any = _offers(settings.database)
+
+    def each(self, case: Callable[[Inputs], None], settings: Any = None) -> None:
+        """Do something with every case that is drawn."""
+        from hypothesis import given, note, seed
+
+        settings = settings if settings is not None else self.settings
+
+        def prop(drawn: _Shown) -> None:
+            note(_BEGIN)
+            case(as_inputs(drawn.value))
+
+        # What Hypothesis's own pytest plugin does, so that each test keeps its examples apart.
+        prop._hypothesis_internal_add_digest = self._key  # type: ignore[attr-defined]
+        drawing: Any = given(self._streams.map(lambda value: _Shown(value)))
+        test = drawing(prop)
+        if _forced_seed() is None and not settings.derandomize:
+            test = seed(int.from_bytes(self._key[:6], "big"))(test)
+        settings(test)()  # outermost: `seed` by itself would do without the example database
+
+    @property
+    def shrinks(self) -> bool:
+        """Is a failing case to be made smaller?"""
+        from hypothesis import Phase
+
+        return Phase.shrink in self.settings.phases
+
+    def to_come(self) -> list[Inputs]:
+        """The cases that are going to be drawn, without anything done with them."""
+        from hypothesis import Phase
+        from hypothesis import settings as make
+        from hypothesis.database import ReadOnlyDatabase
+
+        cases: list[Inputs] = []
+        # Read only: every case passes here, and one that failed before must not be forgotten for it.
+        database = None if self.settings.database is None else ReadOnlyDatabase(self.settings.database)
+        phases = [phase for phase in self.settings.phases if phase is not Phase.shrink]
+        self.each(cases.append, make(self.settings, database=database, phases=phases))
+        return cases
+
+    def of_choices(self, wanted: Sequence[Choices]) -> list[Candidate]:
+        """The cases that some choices draw; none for those that the generator refuses."""
+        drawn: list[Candidate] = []
+        self._offer(wanted, lambda inputs: drawn.append(Drawn(choices_now(), inputs, asked=self._offers.asked)))
+        return drawn
+
+    def once_more(self, choices: Choices, case: Callable[[Inputs], None]) -> None:
+        """Draw one case again."""
+        self._offer([choices], case)
+
+    def keep(self, choices: Choices) -> None:
+        """Put a failing case into the user's example database."""
+        self._offers.keep(choices)
+
+    def _offer(self, wanted: Sequence[Choices], case: Callable[[Inputs], None]) -> None:
+        from hypothesis import Phase
+        from hypothesis import settings as make
+        from hypothesis.errors import Unsatisfiable
+
+        self._offers.offer(wanted)
+        only_these = make(
+            self.settings, derandomize=False, database=self._offers, phases=[Phase.reuse], max_examples=len(wanted) + 1
+        )
+        with suppress(Unsatisfiable):  # none of them is what the generator makes
+            self.each(case, only_these)
+
+
+def choices_now() -> Choices:
+    """The choices of the example that is being run."""
+    from hypothesis.control import current_build_context
+
+    return tuple(current_build_context().data.choices)
+
+
+def _offers(users: Any) -> Any:
+    """A database that offers choices to Hypothesis to draw, one after the other, and keeps the best in the user's."""
+    from hypothesis.database import ExampleDatabase, choices_to_bytes
+
+    class Offers(ExampleDatabase):
+        def __init__(self) -> None:
+            super().__init__()
+            self.offered: dict[bytes, Choices] = {}
+            self.waiting: list[bytes] = []
+            self.key = b""
+
+        def offer(self, wanted: Sequence[Choices]) -> None:
+            self.offered = {choices_to_bytes(choices): choices for choices in wanted}
+            # The order in which Hypothesis takes them.
+            self.waiting = sorted(self.offered, key=lambda text: (len(text), text))
+
+        @property
+        def asked(self) -> Choices:
+            """The choices that are being drawn: every one before was taken out, as it did not fail."""
+            return self.offered[self.waiting[0]]
+
+        def keep(self, choices: Choices) -> None:
+            if users is not None and self.key:
+                users.save(self.key, choices_to_bytes(choices))
+
+        def fetch(self, key: bytes) -> Iterable[bytes]:
+            if key.endswith((b".secondary", b".pareto")):
+                return []
+            self.key = key
+            return list(self.offered)
+
+        def save(self, key: bytes, value: bytes) -> None:
+            """Nothing fails here: what does is known only afterwards."""
+
+        def delete(self, key: bytes, value: bytes) -> None:
+            if self.waiting and self.waiting[0] == value:
+                self.waiting.pop(0)
+
+    return Offers()
+
+
+class _Shown:
+    """A drawn value as Hypothesis shows it: it prints what it drew, and a stream may hold a million records."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return size_of(as_inputs(self.value))
+
+
+def in_example(action: Callable[[], T]) -> T:
+    """Do something as one example of Hypothesis: the user's predicates may note and aim, which needs one."""
+    from hypothesis import HealthCheck, Phase, given, settings
+    from hypothesis import strategies as st
+
+    done: list[T] = []
+
+    @settings(
+        max_examples=1, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+    )
+    @given(st.none())
+    def example(_: None) -> None:
+        done.append(action())
+
+    example()
+    return done[0]
+
+
+_BEGIN, _END = "firesteel: the user's notes begin", "firesteel: the user's notes end"
+
+
+def broken() -> Breaks:
+    """What to raise for a case that breaks the property: the user's notes on it end here."""
+    from hypothesis import note
+
+    note(_END)
+    return Breaks()
+
+
+def notes_of(error: BaseException) -> tuple[str, ...]:
+    """What the user's own functions noted with `hypothesis.note` in the last run of the failing case."""
+    notes = [str(note) for note in getattr(error, "__notes__", ())]
+    if _BEGIN not in notes or _END not in notes:
+        return ()
+    return tuple(notes[notes.index(_BEGIN) + 1 : notes.index(_END)])
+
+
+def _forced_seed() -> Any:
+    """The seed of pytest's --hypothesis-seed, which then decides alone."""
+    import hypothesis.core
+
+    return getattr(hypothesis.core, "global_force_seed", None)
