@@ -96,6 +96,19 @@ def test_concat_overlay_and_repeat(data):
     assert letters(again).count("b") == 3 and letters(again)[-1] == "b" and 3 <= len(again) <= 6
 
 
+def test_any_of():
+    either = ss.any_of(ss.next_(A), ss.always(B, during=3), TWO_A)
+    for word in (["", "a"], ["b", "b", "b"], ["a", "a"]):
+        find(either, lambda stream, word=word: letters(stream) == word)
+    assert letters(find(either, lambda stream: True)) == ["", "a"]
+    assert find(ss.any_of(B, A), lambda batch: True) == ["b"], "batches stay batches"
+    stream = find(ss.timed(ss.any_of(*[ss.batches(ss.records("at TIMESTAMP"), min_size=1)] * 2), **HOURLY), bool)
+    assert stream[0][0].at.year == 2000, "and keep their schema"
+
+
+HOURLY = {"every": "1 hour", "column": "at"}
+
+
 @given(ss.then(ss.always(A, during=2), lambda stream: ss.always(B, during=len(stream[0]))))
 def test_then_depends_on_what_came_before(stream):
     assert letters(stream) == ["a", "a"] + ["b"] * len(stream[0])
@@ -278,6 +291,9 @@ def test_records_from_type_hints():
         (lambda: ss.always([[1]], during=2), "each=[[1]] (list) is no strategy"),
         (lambda: ss.always(Batch([1]), during=2), "each=Batch([1]) (Batch) is no strategy"),
         (lambda: ss.concat(N, Stream(None, [])), "streams[1]=Stream(None, []) (Stream) is no strategy"),
+        (lambda: ss.any_of(), "ss.any_of() has nothing to choose from: write ss.any_of(first, second)"),
+        (lambda: ss.any_of([N, N]), "is no strategy: write ss.any_of(first, second), or ss.any_of(*streams)"),
+        (lambda: ss.any_of(N, Batch([1])), "streams[1]=Batch([1]) (Batch) is no strategy"),
         (lambda: ss.then(N, N), "is no function: write a function of the stream drawn so far"),
     ],
 )

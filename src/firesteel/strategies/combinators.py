@@ -8,7 +8,7 @@ empty batches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias, overload
 
 from hypothesis import strategies as st
@@ -108,6 +108,29 @@ def overlay(*parts: Any) -> Any:
     return _overlay([_each(part, f"parts[{index}]") for index, part in enumerate(parts)])
 
 
+@overload
+def any_of(*streams: Batches) -> Batches: ...
+@overload
+def any_of(*streams: Streams) -> Streams: ...
+def any_of(*streams: Any) -> Any:
+    """One of several streams, or of several batches; shrinks to the first of them.
+
+    >>> from hypothesis import find
+    >>> find(any_of(empty(during=2), repeat(_ones, times=3)), lambda stream: True)
+    Stream(None, [[], []])
+    >>> find(any_of(empty(during=2), repeat(_ones, times=3)), lambda stream: len(stream) > 2)
+    Stream(None, [[1], [1], [1]])
+    """
+    if not streams:
+        raise InvalidArgument("ss.any_of() has nothing to choose from: write ss.any_of(first, second)")
+    if len(streams) == 1 and isinstance(streams[0], (list, tuple)):
+        raise InvalidArgument(
+            f"{described('streams[0]', streams[0])} is no strategy: write ss.any_of(first, second), or "
+            "ss.any_of(*streams)"
+        )
+    return st.one_of([_each(stream, f"streams[{index}]") for index, stream in enumerate(streams)])
+
+
 def repeat(stream: Batches | Streams, *, times: int) -> Streams:
     """The stream `times` times, one after the other, drawn anew each time.
 
@@ -125,6 +148,19 @@ def then(stream: Batches | Streams, rest: Callable[[Stream], Batches | Streams])
     >>> from hypothesis import find, strategies as st
     >>> find(then(_twos, lambda first: st.just(Batch([first[0][0] + 1]))), lambda stream: True)
     Stream(None, [[2], [3]])
+
+    Each batch may depend on all before it, as `rest` may use `then` again:
+
+    >>> def doubled(stream, instants=3):
+    ...     last = st.just(Batch([2 * stream[-1][0]]))
+    ...     return last if instants == 1 else then(last, lambda stream: doubled(stream, instants - 1))
+    >>> find(then(_twos, doubled), lambda stream: True)
+    Stream(None, [[2], [4], [8], [16]])
+
+    A stream may as well depend on another value that was drawn, with Hypothesis's own `flatmap`:
+
+    >>> find(st.integers(1, 9).flatmap(lambda n: repeat(_ones, times=n)), lambda stream: len(stream) > 1)
+    Stream(None, [[1], [1]])
     """
     if not callable(rest) or isinstance(rest, SearchStrategy):
         raise InvalidArgument(
@@ -174,7 +210,7 @@ def _release(draw: DrawFn, first: SearchStrategy[Any], then: SearchStrategy[Any]
 
 @st.composite
 def _concat(draw: DrawFn, streams: list[SearchStrategy[Any]]) -> Stream:
-    return _joined([lifted(draw(stream), "concat") for stream in streams])
+    return joined([lifted(draw(stream), "concat") for stream in streams])
 
 
 @st.composite
@@ -188,7 +224,7 @@ def _overlay(draw: DrawFn, parts: list[SearchStrategy[Any]]) -> Batch | Stream:
 @st.composite
 def _then(draw: DrawFn, stream: SearchStrategy[Any], rest: Callable[[Stream], Any]) -> Stream:
     begun = lifted(draw(stream), "then")
-    return _joined([begun, lifted(draw(_each(rest(begun), "what rest returned")), "then")])
+    return joined([begun, lifted(draw(_each(rest(begun), "what rest returned")), "then")])
 
 
 def _each(value: Any, argument: str = "each") -> SearchStrategy[Any]:
@@ -209,7 +245,8 @@ def _laid(parts: Iterable[tuple[int, Stream]]) -> Stream:
     return make_stream((with_schema(batch, schema) for batch in joined), schema, span)
 
 
-def _joined(streams: list[Stream]) -> Stream:
+def joined(streams: Sequence[Stream]) -> Stream:
+    """Streams one after the other, as one stream of their common schema."""
     schema = common_schema(stream.schema for stream in streams)
     batches = (with_schema(batch, schema) for stream in streams for batch in stream.batches)
     return make_stream(batches, schema, common_span(stream.span for stream in streams))

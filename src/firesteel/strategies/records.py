@@ -12,7 +12,7 @@ import random
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import cycle, islice, repeat
+from itertools import cycle, islice, pairwise, repeat
 from math import isqrt
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -113,6 +113,48 @@ def batches(
     if plan.schema is not None:
         _SCHEMAS[strategy] = plan.schema
     return strategy
+
+
+def partitioned(
+    batches: SearchStrategy[Batch], *, min_partitions: int = 1, max_partitions: int = 4
+) -> SearchStrategy[Batch]:
+    """Batches with the partitions that Spark gets them in: how many, and which records lie in which.
+
+    For `engine="batch"` and `engine="dstream"`: the RDD or DataFrame that the subject is given has exactly these. Some
+    of them may be empty. A batch that is put together from several, as `ss.overlay` does, is placed by Spark again.
+
+    >>> from hypothesis import find, strategies as st
+    >>> some = batches(st.integers(0, 9), min_size=3, max_size=3)
+    >>> find(partitioned(some), lambda batch: len(batch.partitions) == 3 and min(batch.partitions) > 0)
+    Batch([0, 0, 0], partitions=(1, 1, 1))
+    """
+    strategy_of(batches, "batches", "a strategy such as ss.batches(...)")
+    least = whole(min_partitions, "min_partitions", 1)
+    most = whole(max_partitions, "max_partitions", 1)
+    if most < least:
+        raise InvalidArgument(
+            f"{described('max_partitions', max_partitions)} is less than {described('min_partitions', min_partitions)}"
+        )
+    strategy = _partitioned(batches, st.integers(least, most))
+    schema = schema_of(batches)
+    if schema is not None:
+        _SCHEMAS[strategy] = schema
+    return strategy
+
+
+@st.composite
+def _partitioned(draw: DrawFn, batches: SearchStrategy[Batch], counts: SearchStrategy[int]) -> Batch:
+    drawn: Any = draw(batches)
+    if not isinstance(drawn, Batch):
+        raise InvalidArgument(
+            f"{described('batches', drawn)} was drawn, where a batch is meant: write ss.partitioned(ss.batches(...)), "
+            "and streams around it: ss.always(ss.partitioned(...), during=3)"
+        )
+    size, count = len(drawn), draw(counts)
+    # How many records come after each cut: at their simplest none, so that all lie in the first partition.
+    after = draw(st.lists(st.integers(0, size), min_size=count - 1, max_size=count - 1))
+    cuts = [0, *sorted(size - records for records in after), size]
+    return make_batch(drawn.records, drawn.schema, tuple(end - start for start, end in pairwise(cuts)))
 
 
 def schema_of(strategy: SearchStrategy[Any]) -> StructType | None:
