@@ -7,6 +7,7 @@ This module re-exports what a test file needs. Importing it starts no JVM and im
 """
 
 from firesteel.api import CheckOptions as CheckOptions
+from firesteel.api import Engine as Engine
 from firesteel.api import OutputMode as OutputMode
 from firesteel.api import RunOptions as RunOptions
 from firesteel.api import Streams as Streams
@@ -15,6 +16,15 @@ from firesteel.api import for_all as for_all
 from firesteel.api import run as run
 from firesteel.api import session as session
 from firesteel.checks import Check as Check
+from firesteel.equality import Equality as Equality
+from firesteel.equality import equality as equality
+from firesteel.equivalence import Dependence as Dependence
+from firesteel.equivalence import Matcher as Matcher
+from firesteel.equivalence import barrier as barrier
+from firesteel.equivalence import depends as depends
+from firesteel.equivalence import ordered as ordered
+from firesteel.equivalence import same_key as same_key
+from firesteel.equivalence import unordered as unordered
 from firesteel.errors import InvalidArgument as InvalidArgument
 from firesteel.errors import PredicateError as PredicateError
 from firesteel.evidence import Counterexample as Counterexample

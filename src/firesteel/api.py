@@ -10,7 +10,7 @@ from firesteel.durations import duration
 from firesteel.errors import InvalidArgument, described
 from firesteel.evidence import Report, SubjectError
 from firesteel.logic.formulas import FormulaLike, formula_of
-from firesteel.streams import Stream, Trace
+from firesteel.streams import Batch, Stream, Trace, make_stream
 
 if TYPE_CHECKING:
     from hypothesis import settings as Settings
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from firesteel.windows import Window
 
 OutputMode: TypeAlias = Literal["append", "update", "complete"]
+Engine: TypeAlias = Literal["structured", "dstream", "batch"]
 Subject: TypeAlias = Callable[..., Any]
 Streams: TypeAlias = "SearchStrategy[Stream] | SearchStrategy[dict[str, Stream]]"
 
@@ -28,6 +29,9 @@ Streams: TypeAlias = "SearchStrategy[Stream] | SearchStrategy[dict[str, Stream]]
 class RunOptions(TypedDict, total=False):
     """Options of every check that runs a subject."""
 
+    engine: Engine
+    """What runs the subject: "structured" (the default) hands it streaming DataFrames; "dstream" DStreams; "batch"
+    DataFrames, or RDDs where the stream has no schema, that hold a stream's only batch. See `run`."""
     output_mode: OutputMode | Mapping[str, OutputMode]
     """Spark's output mode, of all outputs or by name: append (the default), update or complete."""
     spark: SparkSession
@@ -77,7 +81,7 @@ def session(config: Mapping[str, str] | None = None) -> SparkSession:
     return get(config)
 
 
-def run(stream: Stream | Mapping[str, Stream], subject: Subject, **options: Unpack[RunOptions]) -> Trace:
+def run(stream: Stream | Batch | Mapping[str, Stream], subject: Subject, **options: Unpack[RunOptions]) -> Trace:
     """Run one stream, or several by name, through a subject on Spark, and return what was seen batch by batch.
 
     >>> import firesteel as fs
@@ -93,17 +97,33 @@ def run(stream: Stream | Mapping[str, Stream], subject: Subject, **options: Unpa
     ...                batch_interval="1 minute")
     >>> [instant.output[0].at == instant.time for instant in clock], clock[1].time.isoformat()
     ([True, True], '2000-01-01T00:01:00+00:00')
+
+    With `engine="dstream"` the subject is a function of DStreams: an instant is a batch of theirs, on the same kind of
+    clock. Records of a stream with a schema are `pyspark.sql.Row`s there, and rows that come out are records; other
+    elements, such as strings and tuples, are what they are. Output is collected, however large.
+
+    >>> words = fs.Stream(None, [["a b", "b"], [], ["a"]])
+    >>> trace = fs.run(words, lambda lines: lines.flatMap(str.split).countByValue(), engine="dstream")
+    >>> [sorted(instant.output) for instant in trace]
+    [[('a', 1), ('b', 2)], [], [('a', 1)]]
+
+    With `engine="batch"` it is a function of DataFrames, or of RDDs where a stream has no schema, and there is one
+    instant. A batch may stand for the stream.
+
+    >>> fs.run(fs.Batch([1, 2, 3]), lambda numbers: numbers.map(lambda n: 10 * n), engine="batch").output
+    Batch([10, 20, 30])
     """
     from firesteel.properties.drawing import as_inputs
+    from firesteel.spark.engines import exercise
     from firesteel.spark.failures import SubjectFailure
-    from firesteel.spark.structured import Case, exercise
+    from firesteel.spark.structured import Case
 
     how, spark, rest = _running(dict(options))
     if rest:
         raise TypeError(
             f"fs.run has no option {', '.join(map(repr, rest))}: it has {', '.join(RunOptions.__annotations__)}"
         )
-    inputs = as_inputs(stream)
+    inputs = as_inputs(_lifted(stream) if how.engine == "batch" else stream)
     try:
         return exercise(spark, [Case(inputs)], subject, how, [lambda instant: False])[0]
     except SubjectFailure as failure:
@@ -134,6 +154,10 @@ def for_all(streams: Streams, subject: Subject, formula: FormulaLike, **options:
             f"{', '.join([*RunOptions.__annotations__, *CheckOptions.__annotations__])}"
         )
     rest["examples"] = tuple(rest.get("examples", ()))
+    if how.engine != "structured":
+        rest["bulk"] = False  # many cases in one query: the others have none
+    if how.engine == "batch":
+        streams, rest["examples"] = _lifted_all(streams), tuple(map(_lifted, rest["examples"]))
     with showing() as progress:
         question = Question(streams, subject, formula_of(formula), spark, how, progress=progress, **rest)
         outcome = check(question)
@@ -146,6 +170,7 @@ def _running(options: dict[str, Any]) -> tuple[Running, SparkSession, dict[str, 
     """How to run, on what, and the options that are left."""
     from firesteel.spark.query import Running
 
+    engine = _engine(options, Running())
     modes = options.pop("output_mode", "append")
     for mode in modes.values() if isinstance(modes, Mapping) else (modes,):
         if mode not in ("append", "update", "complete"):
@@ -157,7 +182,46 @@ def _running(options: dict[str, Any]) -> tuple[Running, SparkSession, dict[str, 
     for name, value in limits.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
             raise InvalidArgument(f"{described(name, value)} is not possible: write a number from 0")
-    return Running(output_mode=modes, **limits, **_time(options)), spark, options
+    return Running(output_mode=modes, engine=engine, **limits, **_time(options)), spark, options
+
+
+# Options that mean something to Structured Streaming alone, and those about time, which a batch job has not.
+_STREAMING = ("output_mode", "over", "close", "state")
+_REFUSED = {"structured": (), "dstream": _STREAMING, "batch": (*_STREAMING, "batch_interval")}
+
+
+def _engine(options: dict[str, Any], usual: Running) -> str:
+    """The engine, taken out; the options that it has no use for are refused."""
+    engine = options.pop("engine", "structured")
+    if not isinstance(engine, str) or engine not in _REFUSED:
+        raise InvalidArgument(
+            f"{described('engine', engine)} is not possible: write 'structured', 'dstream' or 'batch'"
+        )
+    for name in _REFUSED[engine]:
+        if name in options and options[name] != getattr(usual, name):
+            raise InvalidArgument(
+                f"{described(name, options[name])} does not go with engine={engine!r}, which has no such thing: "
+                "leave it out"
+            )
+    return engine
+
+
+def _lifted_all(streams: Any) -> Any:
+    """A strategy of streams, where the given one may draw batches; what is no strategy is refused elsewhere."""
+    from hypothesis.strategies import SearchStrategy
+
+    return streams.map(_lifted) if isinstance(streams, SearchStrategy) else streams
+
+
+def _lifted(drawn: Any) -> Any:
+    """What a batch job is given, with batches as streams of one."""
+    match drawn:
+        case Batch():
+            return make_stream((drawn,), drawn.schema)
+        case Mapping():
+            return {name: _lifted(stream) for name, stream in drawn.items()}
+        case _:
+            return drawn
 
 
 def _time(options: dict[str, Any]) -> dict[str, Any]:

@@ -44,11 +44,23 @@ class Batch(Sequence[Any]):
     Traceback (most recent call last):
         ...
     firesteel.errors.InvalidArgument: records[0]=('x',) (tuple) does not fit the schema: user: ...
+
+    `partitions` says how many records, in order, each partition holds that the batch is handed to Spark with, by
+    `engine="dstream"` and `engine="batch"`. None, as of every batch that is made from others: Spark decides.
+
+    >>> Batch(["a", "b", "c"], partitions=(2, 0, 1))
+    Batch(['a', 'b', 'c'], partitions=(2, 0, 1))
     """
 
-    __slots__ = ("records", "schema")
+    __slots__ = ("_partitions", "records", "schema")
 
-    def __init__(self, records: Iterable[Any] = (), *, schema: StructType | str | None = None) -> None:
+    def __init__(
+        self,
+        records: Iterable[Any] = (),
+        *,
+        schema: StructType | str | None = None,
+        partitions: Iterable[int] | None = None,
+    ) -> None:
         parsed = _parsed(schema)
         items = tuple(records)
         object.__setattr__(self, "schema", parsed)
@@ -56,16 +68,22 @@ class Batch(Sequence[Any]):
             fit = fitter(parsed)
             items = tuple(fit(record, f"records[{index}]") for index, record in enumerate(items))
         object.__setattr__(self, "records", items)
+        object.__setattr__(self, "_partitions", _sizes(partitions, len(items)))
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a batch cannot be changed: make a new one instead of setting {name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (make_batch, (self.records, self.schema))
+        return (make_batch, (self.records, self.schema, self.partitions))
 
     if TYPE_CHECKING:
         records: tuple[Any, ...]
         schema: StructType | None
+
+    @property
+    def partitions(self) -> tuple[int, ...] | None:
+        """The number of records in each partition; None where Spark decides."""
+        return getattr(self, "_partitions", None)  # a batch that stays in Spark has none of its own
 
     def __getitem__(self, index: Any) -> Any:
         return make_batch(self.records[index], self.schema) if isinstance(index, slice) else self.records[index]
@@ -111,9 +129,8 @@ class Batch(Sequence[Any]):
         return hash(frozenset(Counter(map(freeze, self.records)).items()))
 
     def __repr__(self) -> str:
-        if self.schema is None:
-            return f"Batch({shown(list(self.records))})"
-        return f"Batch({_rows(self)}, schema={_schema_text(self.schema)})"
+        schema = "" if self.schema is None else f", schema={_schema_text(self.schema)}"
+        return f"Batch({_records_text(self)}{schema}{_partitions_text(self)})"
 
     def values(self, column: str, *more: str) -> list[Any]:
         """The values of one column, or tuples of several.
@@ -442,11 +459,12 @@ def _trace(instants: Iterable[Instant], outside: Mapping[str, Batch]) -> Trace:
 # --- making batches and streams from parts that are known to be right --------------------------
 
 
-def make_batch(records: Iterable[Any], schema: StructType | None) -> Batch:
+def make_batch(records: Iterable[Any], schema: StructType | None, partitions: tuple[int, ...] | None = None) -> Batch:
     """A batch of records that are known to fit the schema: for code that makes many."""
     batch = Batch.__new__(Batch)
     object.__setattr__(batch, "records", tuple(records))
     object.__setattr__(batch, "schema", schema)
+    object.__setattr__(batch, "_partitions", partitions)
     return batch
 
 
@@ -501,7 +519,7 @@ def with_schema(batch: Batch, schema: StructType | None) -> Batch:
     """The batch with records of the schema, which it takes on if it has none of its own."""
     if schema is None or batch.schema is not None:
         return batch
-    return Batch(batch.records, schema=schema)
+    return Batch(batch.records, schema=schema, partitions=batch.partitions)
 
 
 def common_schema(schemas: Iterable[StructType | None]) -> StructType | None:
@@ -526,13 +544,14 @@ def _as_batch(batch: Any, index: int, schema: StructType | None, fit: Fitter | N
     if isinstance(batch, (str, bytes, Record, Mapping)) or not isinstance(batch, Iterable):
         raise InvalidArgument(f"{described(f'batches[{index}]', batch)} is not a batch: {_STREAM_SHAPE}")
     records = tuple(batch)
+    partitions = batch.partitions if isinstance(batch, Batch) else None
     if schema is None or fit is None:
-        return make_batch(records, None)
+        return make_batch(records, None, partitions)
     if records and not any(isinstance(record, (Record, Mapping, Sequence)) for record in records):
         raise InvalidArgument(
             f"{described(f'batches[{index}]', batch)} looks like one record, where a batch is meant: {_STREAM_SHAPE}"
         )
-    return make_batch((fit(r, f"batches[{index}][{place}]") for place, r in enumerate(records)), schema)
+    return make_batch((fit(r, f"batches[{index}][{place}]") for place, r in enumerate(records)), schema, partitions)
 
 
 _STREAM_SHAPE = (
@@ -682,7 +701,31 @@ def _count(offending: Sequence[Any], batch: Batch) -> str:
     return f"{len(offending)} of {len(batch)} records {'does' if len(offending) == 1 else 'do'}"
 
 
+def _sizes(partitions: Iterable[int] | None, records: int) -> tuple[int, ...] | None:
+    """The sizes of a batch's partitions, if they are ones that its records fill."""
+    if partitions is None:
+        return None
+    sizes = tuple(partitions) if isinstance(partitions, Iterable) else ()
+    whole = all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes)
+    if not sizes or not whole or sum(sizes) != records:
+        raise InvalidArgument(
+            f"{described('partitions', partitions)} does not place {records} records: write the number of records in "
+            f"each partition, such as ({records},) for one"
+        )
+    return sizes
+
+
 def _rows(batch: Batch) -> str:
+    """A batch of a stream as the shortest text that evaluates: a list where only its records matter."""
+    text = _records_text(batch)
+    return text if batch.partitions is None else f"Batch({text}{_partitions_text(batch)})"
+
+
+def _partitions_text(batch: Batch) -> str:
+    return "" if batch.partitions is None else f", partitions={batch.partitions!r}"
+
+
+def _records_text(batch: Batch) -> str:
     """A batch's records as the shortest text that evaluates: tuples where a schema gives the names."""
     if batch.schema is None:
         return shown(list(batch.records))

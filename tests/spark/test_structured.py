@@ -210,7 +210,7 @@ def test_a_batch_or_a_list_where_a_stream_is_meant(spark):
 
 
 def test_unknown_options(spark):
-    with pytest.raises(TypeError, match=r"fs\.run has no option 'mode': it has output_mode"):
+    with pytest.raises(TypeError, match=r"fs\.run has no option 'mode': it has engine, output_mode"):
         fs.run(ONE, lambda f: f, mode="append", spark=spark)
 
 

@@ -3,17 +3,20 @@
 The traces have to be equal as a whole: inputs, outputs (as multisets), times, watermarks and dropped records.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from pyspark.sql import Row
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.streaming.state import GroupStateTimeout
+from pyspark.sql.types import DoubleType, IntegerType
 
 import firesteel as fs
 from firesteel.spark.bulk import exercise_together
@@ -254,6 +257,51 @@ def pandas_udf(f):
     return f.withColumn("h", half(F.coalesce("n", F.lit(0)))).where("h > 0.5")
 
 
+@F.pandas_udf(DoubleType())
+def from_the_mean(n: pd.Series) -> pd.Series:
+    return n - n.mean()  # a mix of cases has another mean
+
+
+@F.pandas_udf(IntegerType())
+def place(n: pd.Series, s: pd.Series) -> pd.Series:
+    return pd.Series(range(len(n)))
+
+
+def pandas_udf_in_parts(f):
+    @F.pandas_udf("string")
+    def beside(parts: Iterator[tuple[pd.Series, pd.Series]]) -> Iterator[pd.Series]:
+        for k, s in parts:
+            yield s.fillna("?") + k.max().astype(str)
+
+    @F.pandas_udf("bigint")
+    def running(parts: Iterator[pd.Series]) -> Iterator[pd.Series]:
+        for n in parts:
+            yield n.fillna(0).cumsum().astype("int64")
+
+    return f.select("k", beside("k", "s").alias("t"), running("n").alias("c"))
+
+
+def arrow_udf(f):
+    @F.arrow_udf("bigint")
+    def total(n: pa.Array) -> pa.Array:
+        return pa.array([pc.sum(n).as_py()] * len(n), pa.int64())
+
+    @F.arrow_udf("bigint")
+    def running(parts: Iterator[pa.Array]) -> Iterator[pa.Array]:
+        for n in parts:
+            yield pc.cumulative_sum(pc.fill_null(n, 0)).cast(pa.int64())
+
+    return f.select("k", total("n").alias("t"), running(F.col("n") + 1).alias("c"))
+
+
+def struct_udf(f):
+    @F.pandas_udf("lo INT, hi INT")
+    def ends(n: pd.Series, p: pd.DataFrame) -> pd.DataFrame:
+        return pd.DataFrame({"lo": n.min(), "hi": p["n"].max()}, index=n.index)
+
+    return f.na.fill(0).select("k", ends(n=F.col("n"), p=F.struct("k", "n")).alias("e"))
+
+
 def windowed(window, *keys):
     return lambda f: f.withWatermark("ts", "5 minutes").groupBy(window(), *keys).agg(F.count("*").alias("c"))
 
@@ -309,7 +357,15 @@ ZOO = [
     ),
     Kept("nested keys", lambda f: f.groupBy("p", "ps").count(), "update", NESTED, slow=True),
     Kept("Python UDF with a closure", plain_udf),
-    Kept("pandas UDF", pandas_udf, refused="of whole columns"),
+    Kept("pandas UDF", pandas_udf),
+    Kept("pandas UDF of a whole column, in another", lambda f: f.select("k", from_the_mean(place("n", "s") + 2))),
+    Kept("pandas UDF as a group", lambda f: f.groupBy(place("n", "s").alias("p")).agg(F.sum("n")), "update"),
+    Kept("pandas UDF in a filter", lambda f: f.where(from_the_mean(F.coalesce("n", "k", F.lit(1))) >= 0)),
+    Kept("pandas UDFs of parts", pandas_udf_in_parts),
+    Kept("pandas UDF of structs, by name", struct_udf),
+    Kept("Arrow UDFs", arrow_udf),
+    Kept("pandas UDF in a generator", lambda f: f.select("k", F.explode(F.array(place("n", "s"), "n"))),
+         refused="of whole columns", slow=True),
     Kept("mapInPandas", mapped_in_pandas),
     Kept("mapInArrow", mapped_in_arrow, slow=True),
     Kept("repartition and hint", lambda f: f.repartition(3, "k").hint("broadcast").coalesce(1), slow=True),

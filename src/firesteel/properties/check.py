@@ -7,33 +7,36 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from firesteel.errors import InvalidArgument, described
+from hypothesis.errors import UnsatisfiedAssumption
+
+from firesteel.errors import InvalidArgument, PredicateError, described
 from firesteel.evidence import Counterexample, Failed, Falsified, Inconclusive, Report, SubjectError, Vacuous
 from firesteel.logic.formulas import Formula, Implies
 from firesteel.logic.verdicts import Verdict
 from firesteel.names import name_of
 from firesteel.properties import replay as replays
 from firesteel.properties import words
+from firesteel.properties.aim import Aim
 from firesteel.properties.drawing import (
     Breaks,
     Drawing,
     Enough,
-    Found,
     as_inputs,
     broken,
     choices_now,
     in_example,
     notes_of,
+    observed,
     settings_for,
 )
 from firesteel.properties.judge import Judge, Judgement
-from firesteel.properties.shrink import Candidate, Choices, Inputs, Search
+from firesteel.properties.shrink import Candidate, Inputs, Search
 from firesteel.spark.carry import CannotCarry
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.structured import Case, at_once
@@ -49,6 +52,8 @@ if TYPE_CHECKING:
 _SHRINK_SECONDS = 60.0
 # So many cases are worth a bulk run, of which some are run alone again.
 _MANY = 8
+# So many times cases are changed where the user's predicates aim for something.
+_GENERATIONS = 4
 
 Progress = Callable[[int, int, bool], None]
 """Told the number of the case, of how many, and whether a counterexample is being shrunk."""
@@ -110,12 +115,13 @@ class _Run:
         self.first_failing: tuple[int, Inputs] | None = None
         self.since = 0.0
         self.total = 0
+        # How many cases are run at once where each has to run by itself.
+        several = question.bulk and question.how.engine == "structured"
+        self.ahead = at_once(question.spark) if several else 1
         self.notes: tuple[str, ...] = ()
         self.one_by_one: str | None = None
         self.in_bulk = False
         self.believed: list[tuple[int, Inputs]] = []
-        self.drawn: list[Inputs] = []
-        self.before_drawn = 0
         self.confirmed: tuple[Inputs, Judgement] | None = None
 
     # --- cases ---
@@ -139,21 +145,57 @@ class _Run:
         """Run generated cases; an outcome if one of them breaks the property."""
         question = self.question
         drawing = Drawing(question.streams, self._key(), settings_for(question.settings, question.cases))
-        cases = drawing.settings.max_examples
-        self.total += cases
-        if question.bulk and cases >= _MANY:
-            self.drawn, self.before_drawn = drawing.to_come(), self.cases
-            self._screen(self.drawn)
-        try:
-            drawing.each(partial(self._case, drawing))
-        except Found as found:
-            return self._broken(shrunk=True, cut_short=self._shrink(drawing, found.choices))
-        except Breaks as error:
-            self.notes = notes_of(error)
-            return self._broken(shrunk=True)
-        except Enough:
-            return self._broken(shrunk=True, cut_short=True)
+        self.total += drawing.settings.max_examples
+        drawn = drawing.to_come()
+        if question.bulk and len(drawn) >= _MANY:
+            self._screen(drawn)
+        aim = Aim(drawing.seed)
+        for cases in self._generations(drawing, drawn, aim):
+            found = self._first_broken(drawing, cases, aim)
+            if found is not None:
+                return self._broken(shrunk=True, cut_short=self._shrunk(drawing, found))
         return self._rechecked()
+
+    def _generations(self, drawing: Drawing, drawn: list[Candidate], aim: Aim) -> Iterator[list[Candidate]]:
+        """The cases as they were drawn; where the user's predicates aim for something, the later half comes closer."""
+        half = len(drawn) // 2
+        yield drawn[:half]
+        if not aim or not drawing.aims:
+            yield drawn[half:]
+            return
+        left = len(drawn) - half
+        for generation in range(_GENERATIONS):
+            size = left // (_GENERATIONS - generation)
+            left -= size
+            cases = drawing.of_choices(aim.generation(size))[:size]
+            if self.in_bulk and self.judge.disagreement is None:
+                self._screen_more(cases)
+            yield cases
+
+    def _first_broken(self, drawing: Drawing, cases: Sequence[Candidate], aim: Aim) -> Candidate | None:
+        """Judge cases in order, up to the first that breaks the property."""
+        for place, case in enumerate(cases):
+            self.cases += 1
+            self.question.progress(self.cases, self.total, False)
+            if self.ahead > 1 and not self.judge.knows(case.inputs):
+                self.judge.run_ahead([other.inputs for other in cases[place : place + self.ahead]])
+            screened = self.judge.screened(case.inputs)
+            if screened:
+                self.believed.append((self.cases, case.inputs))
+            try:
+                judgement, scores = observed(partial(self.judge, case.inputs, screened=True))
+                if screened and judgement.verdict is Verdict.FALSE:
+                    judgement = in_example(partial(self.judge.confirmed, case.inputs, judgement))
+            except UnsatisfiedAssumption:  # the user's own `assume`: not a case at all
+                self.cases -= 1
+                continue
+            self._remember(case.inputs, judgement)
+            if judgement.verdict is Verdict.FALSE or judgement.error is not None:
+                self.first_failing, self.failing = (self.cases, case.inputs), (case.inputs, judgement)
+                return case
+            aim.see(case.choices, scores)
+            drawing.passed(case)
+        return None
 
     def _rechecked(self) -> Outcome | None:
         """Where a bulk run turned out to be wrong, what passed on its word alone is run by itself after all."""
@@ -167,23 +209,63 @@ class _Run:
                 return self._broken(shrunk=False)
         return None
 
-    def _screen(self, cases: list[Inputs]) -> None:
+    def _screen(self, cases: Sequence[Candidate]) -> None:
         """Run cases together where that can be: those that pass need no run of their own."""
         self.question.progress(0, len(cases), False)
         try:
-            self.judge.screen(cases)
+            self.judge.screen([case.inputs for case in cases])
             self.in_bulk = True
         except CannotCarry as why:
             self.one_by_one = str(why)
         except SubjectFailure:
             pass  # it will fail alone too, and say so with its case
 
-    # --- shrinking in bulk ---
+    def _screen_more(self, cases: Sequence[Candidate]) -> None:
+        """Run cases together of a subject that is known to allow it."""
+        unknown = [case.inputs for case in cases if not self.judge.knows(case.inputs)]
+        if unknown:
+            with suppress(CannotCarry, SubjectFailure):
+                self.judge.screen(unknown, samples=0)
 
-    def _shrink(self, drawing: Drawing, choices: Choices) -> bool:
-        """Look for a simpler case that fails, with many candidates in one run; was that cut short?"""
+    # --- shrinking ---
+
+    def _shrunk(self, drawing: Drawing, found: Candidate) -> bool:
+        """Make the failing case simpler, as far as there is time; was that cut short?"""
         assert self.failing is not None
-        search = Search(Candidate(choices, self.failing[0]), drawing.of_choices, self._fail)
+        self.since = time.monotonic()
+        if not drawing.shrinks:
+            drawing.keep(found.choices)
+            return False
+        if self.in_bulk and self.judge.disagreement is None and self.failing[1].error is None:
+            self.confirmed = self.failing
+            return self._shrunk_in_bulk(drawing, found)
+        return self._shrunk_one_by_one(drawing, found)
+
+    def _shrunk_one_by_one(self, drawing: Drawing, found: Candidate) -> bool:
+        smallest, cut_short = [found.choices], True
+
+        def attempt(inputs: Inputs) -> None:
+            self.question.progress(self.cases, self.total, True)
+            if self._too_long() and not self.judge.knows(inputs):
+                raise Enough
+            judgement = self.judge(inputs)
+            if judgement.verdict is Verdict.FALSE or judgement.error is not None:
+                self.failing = (inputs, judgement)
+                smallest.append(choices_now())
+                raise broken()
+
+        with suppress(Enough):
+            try:
+                drawing.shrink(found.choices, attempt)
+            except Breaks as error:
+                self.notes = notes_of(error)
+            cut_short = False
+        drawing.keep(smallest[-1])
+        return cut_short
+
+    def _shrunk_in_bulk(self, drawing: Drawing, found: Candidate) -> bool:
+        """Look for a simpler case that fails, with many candidates in one run."""
+        search = Search(found, drawing.of_choices, self._fail)
         more = True
         while more and not self._too_long():
             self.question.progress(self.cases, self.total, True)
@@ -196,58 +278,27 @@ class _Run:
         return more
 
     def _fails_again(self, inputs: Inputs) -> None:
-        judgement = self.judge(inputs, confirm=False)
+        judgement = self.judge(inputs, screened=True)
         if judgement.verdict is Verdict.FALSE:
             self.failing = (inputs, judgement)
             raise broken()
 
     def _fail(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Those candidates that break the property."""
-        unknown = [c.inputs for c in candidates if not self.judge.knows(c.inputs)]
-        if unknown:
-            with suppress(CannotCarry, SubjectFailure):
-                self.judge.screen(unknown, samples=0)
+        self._screen_more(candidates)
         return [candidate for candidate in candidates if self._fails(candidate.inputs)]
 
     def _fails(self, inputs: Inputs) -> bool:
         if not self.judge.knows(inputs) and self._too_long():
             return False
-        judgement = in_example(partial(self.judge, inputs, confirm=False))
+        try:
+            judgement = in_example(partial(self.judge, inputs, screened=True))
+        except (PredicateError, UnsatisfiedAssumption):  # the user's predicate was not made for so simple a case
+            return False
         return judgement.verdict is Verdict.FALSE
 
     def _too_long(self) -> bool:
         return time.monotonic() - self.since > _SHRINK_SECONDS
-
-    def _case(self, drawing: Drawing, inputs: Inputs) -> None:
-        if self.failing is None:
-            self.cases += 1
-        elif self._too_long() and not self.judge.knows(inputs):
-            raise Enough
-        self.question.progress(self.cases, self.total, self.failing is not None)
-        if self.failing is None and not self.judge.knows(inputs):
-            self.judge.run_ahead(self._next_cases(inputs))
-        if self.failing is None and self.judge.screened(inputs):
-            self.believed.append((self.cases, inputs))
-        judgement = self.judge(inputs)
-        if self.failing is None:
-            self._remember(inputs, judgement)
-        if judgement.verdict is Verdict.FALSE or judgement.error is not None:
-            if self.first_failing is None:
-                self.first_failing = (self.cases, inputs)
-                self.since = time.monotonic()
-            self.failing = (inputs, judgement)
-            trusted = self.in_bulk and self.judge.disagreement is None
-            if trusted and drawing.shrinks and judgement.error is None:
-                self.confirmed = self.failing
-                raise Found(choices_now())
-            raise broken()
-
-    def _next_cases(self, inputs: Inputs) -> list[Inputs]:
-        """This case and those after it, as many as may run at once, where they are known."""
-        place = self.cases - 1 - self.before_drawn
-        if place >= len(self.drawn) or self.drawn[place] != inputs:
-            return []
-        return self.drawn[place : place + at_once(self.question.spark)]
 
     def _remember(self, inputs: Inputs, judgement: Judgement) -> None:
         self.records_in += sum(len(batch) for stream in inputs.values() for batch in stream)
@@ -314,6 +365,8 @@ class _Run:
         return Outcome(Report(verdict, self.cases, None, notes, question.formula, self._setting()))
 
     def _emptiness(self) -> str | None:
+        if not self.cases:
+            return "every case was refused by an assumption in a predicate, so nothing was checked"
         if not self.records_in:
             return "the generator made only empty batches, so nothing was checked"
         if not self.records_out:

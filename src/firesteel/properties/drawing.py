@@ -45,13 +45,6 @@ class Enough(BaseException):
     """Ends the search for a smaller case: no Exception, as Hypothesis would take that for one more failure."""
 
 
-class Found(BaseException):
-    """A case that fails, and the choices that Hypothesis drew it with: what is to be shrunk here, not by Hypothesis."""
-
-    def __init__(self, choices: Choices) -> None:
-        self.choices = choices
-
-
 def settings_for(base: Settings | None, cases: int | None) -> Any:
     """Hypothesis's settings for a check: the user's, or the active profile's, less what does not fit a run on Spark."""
     from hypothesis import HealthCheck, Phase, settings
@@ -76,7 +69,9 @@ class Drawing:
         self.settings = settings
         self._streams = streams
         self._key = hashlib.sha1(key.encode()).digest()
-        self._offers: Any = _offers(settings.database)
+        self.seed = int.from_bytes(self._key[:6], "big")
+        self._saved: Any = _saved(settings.database)
+        self._offers: Any = _offers()
 
     def each(self, case: Callable[[Inputs], None], settings: Any = None) -> None:
         """Do something with every case that is drawn."""
@@ -93,7 +88,7 @@ class Drawing:
         drawing: Any = given(self._streams.map(lambda value: _Shown(value)))
         test = drawing(prop)
         if _forced_seed() is None and not settings.derandomize:
-            test = seed(int.from_bytes(self._key[:6], "big"))(test)
+            test = seed(self.seed)(test)
         settings(test)()  # outermost: `seed` by itself would do without the example database
 
     @property
@@ -103,18 +98,29 @@ class Drawing:
 
         return Phase.shrink in self.settings.phases
 
-    def to_come(self) -> list[Inputs]:
-        """The cases that are going to be drawn, without anything done with them."""
+    @property
+    def aims(self) -> bool:
+        """Is what the user's predicates aim for to be followed?"""
+        from hypothesis import Phase
+
+        return Phase.target in self.settings.phases
+
+    def to_come(self) -> list[Candidate]:
+        """The cases of the property, those that failed before first; nothing is done with them yet."""
         from hypothesis import Phase
         from hypothesis import settings as make
-        from hypothesis.database import ReadOnlyDatabase
 
-        cases: list[Inputs] = []
-        # Read only: every case passes here, and one that failed before must not be forgotten for it.
-        database = None if self.settings.database is None else ReadOnlyDatabase(self.settings.database)
-        phases = [phase for phase in self.settings.phases if phase is not Phase.shrink]
-        self.each(cases.append, make(self.settings, database=database, phases=phases))
+        cases: list[Candidate] = []
+        phases = [phase for phase in self.settings.phases if phase not in (Phase.shrink, Phase.target)]
+        self.each(
+            lambda inputs: cases.append(Candidate(choices_now(), inputs)),
+            make(self.settings, database=self._saved, phases=phases),
+        )
         return cases
+
+    def passed(self, case: Candidate) -> None:
+        """A case does not fail: if it did before, the example database need not keep it."""
+        self._saved.forget(case.choices)
 
     def of_choices(self, wanted: Sequence[Choices]) -> list[Candidate]:
         """The cases that some choices draw; none for those that the generator refuses."""
@@ -126,18 +132,23 @@ class Drawing:
         """Draw one case again."""
         self._offer([choices], case)
 
+    def shrink(self, choices: Choices, case: Callable[[Inputs], None]) -> None:
+        """Have Hypothesis make a failing case smaller, one attempt after the other."""
+        self._offer([choices], case, shrink=True)
+
     def keep(self, choices: Choices) -> None:
         """Put a failing case into the user's example database."""
-        self._offers.keep(choices)
+        self._saved.keep(choices)
 
-    def _offer(self, wanted: Sequence[Choices], case: Callable[[Inputs], None]) -> None:
+    def _offer(self, wanted: Sequence[Choices], case: Callable[[Inputs], None], *, shrink: bool = False) -> None:
         from hypothesis import Phase
         from hypothesis import settings as make
         from hypothesis.errors import Unsatisfiable
 
-        self._offers.offer(wanted)
+        self._offers.offer(wanted, shrink)
+        phases = [Phase.reuse, Phase.shrink] if shrink else [Phase.reuse]
         only_these = make(
-            self.settings, derandomize=False, database=self._offers, phases=[Phase.reuse], max_examples=len(wanted) + 1
+            self.settings, derandomize=False, database=self._offers, phases=phases, max_examples=len(wanted) + 1
         )
         with suppress(Unsatisfiable):  # none of them is what the generator makes
             self.each(case, only_these)
@@ -150,8 +161,42 @@ def choices_now() -> Choices:
     return tuple(current_build_context().data.choices)
 
 
-def _offers(users: Any) -> Any:
-    """A database that offers choices to Hypothesis to draw, one after the other, and keeps the best in the user's."""
+def _saved(users: Any) -> Any:
+    """The user's example database, read by Hypothesis and written here: what fails is known only after it was drawn."""
+    from hypothesis.database import ExampleDatabase, choices_to_bytes
+
+    class Saved(ExampleDatabase):
+        def __init__(self) -> None:
+            super().__init__()
+            self.key = b""
+            self.found: dict[bytes, bytes] = {}
+
+        def fetch(self, key: bytes) -> Iterable[bytes]:
+            self.key = self.key or key  # the first is the test's own, those after it are made of it
+            values = list(users.fetch(key)) if users is not None else []
+            self.found |= dict.fromkeys(values, key)
+            return values
+
+        def save(self, key: bytes, value: bytes) -> None:
+            """Nothing fails while it is drawn."""
+
+        def delete(self, key: bytes, value: bytes) -> None:
+            """Nor is it known to pass."""
+
+        def keep(self, choices: Choices) -> None:
+            if users is not None and self.key:
+                users.save(self.key, choices_to_bytes(choices))
+
+        def forget(self, choices: Choices) -> None:
+            value = choices_to_bytes(choices) if self.found else b""
+            if value in self.found:
+                users.delete(self.found.pop(value), value)
+
+    return Saved()
+
+
+def _offers() -> Any:
+    """A database that offers choices to Hypothesis to draw, one after the other."""
     from hypothesis.database import ExampleDatabase, choices_to_bytes
 
     class Offers(ExampleDatabase):
@@ -159,9 +204,10 @@ def _offers(users: Any) -> Any:
             super().__init__()
             self.offered: dict[bytes, Choices] = {}
             self.waiting: list[bytes] = []
-            self.key = b""
+            self.shrink = False
 
-        def offer(self, wanted: Sequence[Choices]) -> None:
+        def offer(self, wanted: Sequence[Choices], shrink: bool) -> None:
+            self.shrink = shrink
             self.offered = {choices_to_bytes(choices): choices for choices in wanted}
             # The order in which Hypothesis takes them.
             self.waiting = sorted(self.offered, key=lambda text: (len(text), text))
@@ -171,15 +217,10 @@ def _offers(users: Any) -> Any:
             """The choices that are being drawn: every one before was taken out, as it did not fail."""
             return self.offered[self.waiting[0]]
 
-        def keep(self, choices: Choices) -> None:
-            if users is not None and self.key:
-                users.save(self.key, choices_to_bytes(choices))
-
         def fetch(self, key: bytes) -> Iterable[bytes]:
-            if key.endswith((b".secondary", b".pareto")):
-                return []
-            self.key = key
-            return list(self.offered)
+            # What is its first choice, and fails, Hypothesis takes for something that it made smaller before.
+            wanted = key.endswith(b".secondary") if self.shrink else not key.endswith((b".secondary", b".pareto"))
+            return list(self.offered) if wanted else []
 
         def save(self, key: bytes, value: bytes) -> None:
             """Nothing fails here: what does is known only afterwards."""
@@ -203,19 +244,32 @@ class _Shown:
 
 def in_example(action: Callable[[], T]) -> T:
     """Do something as one example of Hypothesis: the user's predicates may note and aim, which needs one."""
+    return observed(action)[0]
+
+
+def observed(action: Callable[[], T]) -> tuple[T, Mapping[str, float]]:
+    """Do something as one example of Hypothesis; also the scores that `hypothesis.target` was told meanwhile."""
     from hypothesis import HealthCheck, Phase, given, settings
     from hypothesis import strategies as st
+    from hypothesis.control import current_build_context
+    from hypothesis.errors import UnsatisfiedAssumption
 
-    done: list[T] = []
+    done: list[tuple[T, Mapping[str, float]]] = []
+    refused: list[UnsatisfiedAssumption] = []
 
     @settings(
         max_examples=1, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
     )
     @given(st.none())
     def example(_: None) -> None:
-        done.append(action())
+        try:
+            done.append((action(), dict(current_build_context().data.target_observations)))
+        except UnsatisfiedAssumption as error:  # else Hypothesis would try again, with the same
+            refused.append(error)
 
     example()
+    if refused:
+        raise refused[0]
     return done[0]
 
 

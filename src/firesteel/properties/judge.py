@@ -18,11 +18,12 @@ from firesteel.logic.explain import Reason, explain
 from firesteel.logic.formulas import Atom, Formula, Implies
 from firesteel.logic.monitor import Memory, Monitor
 from firesteel.logic.verdicts import Verdict
-from firesteel.records import shown
+from firesteel.records import Record
 from firesteel.spark.bulk import exercise_together
+from firesteel.spark.engines import exercise, exercise_apart
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.query import Running
-from firesteel.spark.structured import Case, exercise, exercise_apart
+from firesteel.spark.structured import Case
 from firesteel.spark.subject import Subject
 from firesteel.streams import Batch, Instant, Stream, Trace
 
@@ -33,6 +34,8 @@ T = TypeVar("T")
 
 # How many cases of a bulk run are run alone as well.
 _SAMPLES = 3
+# Of how many cases the keys are kept.
+_DIGESTS = 1_000
 
 
 @dataclass(frozen=True)
@@ -55,25 +58,24 @@ class Judge:
     def __init__(self, spark: SparkSession, subject: Subject, formula: Formula, how: Running) -> None:
         self._spark, self._subject, self._formula, self._how = spark, subject, formula, how
         self._known: dict[bytes, _Remembered] = {}
+        # By identity, which holds as long as the inputs live: so they are kept here.
+        self._digests: dict[int, tuple[Mapping[str, Stream], list[bytes]]] = {}
         self.disagreement: str | None = None
         """How a bulk run differed from runs alone, if it did: nothing that it said counts then."""
 
-    def __call__(self, inputs: Mapping[str, Stream], *, confirm: bool = True) -> Judgement:
-        """The judgement on a case; what a bulk run found false is run alone before it counts, if `confirm`."""
+    def __call__(self, inputs: Mapping[str, Stream], *, screened: bool = False) -> Judgement:
+        """The judgement on a case; what a bulk run said of it counts only if `screened`."""
         known = self._recalled(inputs)
-        if known is None:
+        if known is None or (known.screened and not screened):
             return self.afresh(inputs)
         # The predicates are asked again all the same: what they note, and aim for, belongs to every example.
         if known.error is not None and self._how.over is not None:  # what it left behind are batches, not windows
             return Judgement(Verdict.INCONCLUSIVE, known.trace, error=known.error)
         try:
-            judgement = _judged(self._formula, known.trace, known.error)
+            return _judged(self._formula, known.trace, known.error)
         except PredicateError as error:
             error.add_note(f"firesteel: in this case: {repr(dict(inputs))[:2_000]}")
             raise
-        if confirm and known.screened and judgement.verdict is Verdict.FALSE:
-            return self._confirmed(inputs, judgement)
-        return judgement
 
     def screen(self, cases: Sequence[Mapping[str, Stream]], *, samples: int = _SAMPLES) -> None:
         """Run cases together, and remember what Spark did with each; `CannotCarry` says why that is not possible.
@@ -91,21 +93,21 @@ class Judge:
                 self.disagree(trace, alone.trace)
                 return
         for inputs, trace in screened:
-            key = list(_keys(inputs))[-1] + b"end"
+            key = self._keys(inputs)[-1] + b"end"
             self._known.setdefault(key, _Remembered(trace, None, screened=True))
 
     def run_ahead(self, cases: Sequence[Mapping[str, Stream]]) -> None:
         """Run cases at the same time, each by itself, and remember what Spark did with them."""
         wanted = [inputs for inputs in cases if not self.knows(inputs)]
         for inputs, seen in zip(wanted, self._apart(wanted), strict=True):
-            key = list(_keys(inputs))[-1] + b"end"
+            key = self._keys(inputs)[-1] + b"end"
             failure = seen if isinstance(seen, SubjectFailure) else None
             self._known[key] = _Remembered(seen.trace if isinstance(seen, SubjectFailure) else seen, failure)
 
     def _apart(self, cases: Sequence[Mapping[str, Stream]]) -> list[Trace | SubjectFailure]:
         return exercise_apart(self._spark, [Case(inputs) for inputs in cases], self._subject, self._how)
 
-    def _confirmed(self, inputs: Mapping[str, Stream], screened: Judgement) -> Judgement:
+    def confirmed(self, inputs: Mapping[str, Stream], screened: Judgement) -> Judgement:
         """A case that a bulk run found false, run alone: that alone counts."""
         alone = self.afresh(inputs)
         if alone.verdict is not Verdict.FALSE:
@@ -138,7 +140,7 @@ class Judge:
         if self._too_short(inputs):
             return Judgement(Verdict.INCONCLUSIVE, Trace(()))
         judgement, decided = self._run(case)
-        keys = list(_keys(inputs))
+        keys = self._keys(inputs)
         # A verdict at the end also depends on where the end is; a window may hold what came in any batch.
         early = decided and self._how.over is None and 0 < len(judgement.trace) < case.length
         key = keys[len(judgement.trace) - 1] if early else keys[-1] + b"end"
@@ -164,11 +166,19 @@ class Judge:
 
     def _recalled(self, inputs: Mapping[str, Stream]) -> _Remembered | None:
         # Not under the last key: event time may end there, and went on in the case that is remembered under it.
-        *before, last = _keys(inputs)
+        *before, last = self._keys(inputs)
         for key in before:
             if key in self._known:
                 return self._known[key]
         return self._known.get(last + b"end")
+
+    def _keys(self, inputs: Mapping[str, Stream]) -> list[bytes]:
+        """The keys of a case, which is asked for more than once."""
+        if id(inputs) not in self._digests:
+            if len(self._digests) >= _DIGESTS:
+                self._digests.clear()
+            self._digests[id(inputs)] = inputs, list(_keys(inputs))
+        return self._digests[id(inputs)][1]
 
     def _run(self, case: Case) -> tuple[Judgement, bool]:
         memory = Memory()
@@ -267,4 +277,6 @@ def _keys(inputs: Mapping[str, Stream]) -> Iterator[bytes]:
 
 def _text(stream: Stream, index: int) -> str:
     batch: Any = stream[index] if index < len(stream) else Batch()
-    return shown(list(batch.records)) + "\n"
+    # Written by Python itself, as deep as its own values go: a case may have a million of them.
+    values = [record.__dict__ if type(record) is Record else record for record in batch.records]
+    return f"{values} {batch.partitions or ''}\n"

@@ -19,6 +19,10 @@ Inputs: TypeAlias = Mapping[str, Stream]
 
 ROUND = 200
 """How many candidates are run together."""
+# Fewer choices than this that are not at their simplest are looked at one by one.
+_FEW = 8
+# The shortest stretch that is kept by itself is this part of a case.
+_STRETCHES = 40
 
 
 @dataclass(frozen=True)
@@ -55,28 +59,59 @@ class Search:
         self._draw, self._failing = draw, failing
         self._tried: set[Choices] = {first.choices}
         self._together: list[Choices] = []
+        # Edits that made nothing simpler, with the choices they were made to: drawing is not free either.
+        self._useless: set[tuple[Edit, Choices]] = set()
 
     def round(self) -> bool:
         """Try many candidates at once; is there more to try?"""
-        edits = {_changed(self.found.choices, [edit]): edit for edit in _edits(self.found.choices)}
-        wanted = [choices for choices in (*self._together, *edits) if choices not in self._tried]
+        choices = self.found.choices
+        floor = self._floor()
+        kept = dict.fromkeys(_kept(choices, floor))
+        edits = {
+            _changed(choices, [edit]): edit
+            for edit in _edits(choices, floor)
+            if (edit, choices[edit[0] : edit[1]]) not in self._useless
+        }
+        wanted = [choices for choices in (*self._together, *kept, *edits) if choices not in self._tried]
         fresh = list(islice(dict.fromkeys(wanted), ROUND))
         self._tried.update(fresh)
         if not fresh:
             return False
-        drawn = [candidate for candidate in self._draw(fresh) if candidate.size < self.found.size]
-        found = self._failing(drawn)
+        drawn = self._draw(fresh)
+        simpler = [candidate for candidate in drawn if candidate.size < self.found.size]
+        self._learn(edits, drawn)
+        found = sorted(self._failing(simpler), key=lambda candidate: candidate.size)
+        asked = [candidate.asked for candidate in found if isinstance(candidate, Drawn)]
+        # What succeeded alone, together: all of it, and the most promising halves, in case all is too much.
+        stretch = next((c for c in found if isinstance(c, Drawn) and c.asked in kept), None)
+        base = choices if stretch is None else stretch.asked
+        worked = [edits[asked] for asked in asked if asked in edits]
         self._together = []
+        while len(worked) + (base is not choices) > 1 and worked:
+            self._together.append(_changed(base, _apart(worked)))
+            worked = worked[: len(worked) // 2]
         if found:
-            # What succeeded alone, together: all of it, and the most promising halves, in case all is too much.
-            ordered = sorted(found, key=lambda candidate: candidate.size)
-            worked = [edits[c.asked] for c in ordered if isinstance(c, Drawn) and c.asked in edits]
-            base = self.found.choices
-            while len(worked) > 1:
-                self._together.append(_changed(base, _apart(worked)))
-                worked = worked[: len(worked) // 2]
-            self.found = ordered[0]
+            # Where little is left that matters, the rest goes more easily.
+            self.found = found[0] if stretch is None else stretch
+            if _marks(self.found.choices) != _marks(choices):
+                self._useless.clear()  # elsewhere the same edit is another
         return True
+
+    def _floor(self) -> Choices:
+        """The simplest choices that have the shape of those found; as far as that can be told."""
+        choices = self.found.choices
+        simplest = tuple(choice if isinstance(choice, bool) else _simplest(choice) for choice in choices)
+        drawn = self._draw([simplest])
+        # Where a value does not fit, Hypothesis takes the simplest that does.
+        same_shape = drawn and _marks(drawn[0].choices) == _marks(choices) and len(drawn[0].choices) == len(choices)
+        return drawn[0].choices if same_shape else simplest
+
+    def _learn(self, edits: Mapping[Choices, Edit], drawn: Sequence[Candidate]) -> None:
+        size, choices = self.found.size, self.found.choices
+        for candidate in drawn:
+            if isinstance(candidate, Drawn) and candidate.asked in edits and candidate.size >= size:
+                edit = edits[candidate.asked]
+                self._useless.add((edit, choices[edit[0] : edit[1]]))
 
 
 @dataclass(frozen=True)
@@ -90,11 +125,24 @@ Edit: TypeAlias = tuple[int, int, Choices]
 """From a place up to before another: what stands there instead."""
 
 
-def _edits(choices: Choices) -> Iterator[Edit]:
+def _kept(choices: Choices, floor: Choices) -> Iterator[Choices]:
+    """Everything at its simplest but for a stretch: what is wrong is mostly in one place."""
+    if sum(a != b for a, b in zip(choices, floor, strict=True)) < _FEW:
+        return
+    length = len(choices) // 2
+    while length >= max(4, len(choices) // _STRETCHES):
+        for start in range(0, len(choices) - length // 2, max(1, length // 2)):
+            stop = start + length
+            yield (*floor[:start], *choices[start:stop], *floor[stop:])
+        length //= 2
+
+
+def _edits(choices: Choices, floor: Choices) -> Iterator[Edit]:
     """Changes that may make a case simpler, the largest first."""
     size = len(choices)
     # Lists draw a boolean before every element: from one to another lie whole elements.
-    marks = [place for place, choice in enumerate(choices) if isinstance(choice, bool)] + [size]
+    marks = [*_marks(choices), size]
+    yield from ((start, stop, ()) for start, stop in _tails(choices))
     length = max(size // 2, 1)
     while length:
         step = max(1, length * len(marks) // max(size, 1))
@@ -104,13 +152,28 @@ def _edits(choices: Choices) -> Iterator[Edit]:
             if marks[at] < marks[at + step]
         )
         for start in range(0, size, length):
-            part = choices[start : start + length]
-            simple = tuple(map(_simplest, part))
+            part, simple = choices[start : start + length], floor[start : start + length]
             if simple != part:
                 yield start, start + len(part), simple
         length //= 2
     for place, choice in enumerate(choices):
-        yield from ((place, place + 1, (simpler,)) for simpler in _simpler(choice))
+        if choice != floor[place]:
+            yield from ((place, place + 1, (simpler,)) for simpler in _simpler(choice))
+
+
+def _tails(choices: Choices) -> Iterator[tuple[int, int]]:
+    """From an element of a list up to its end, which a false boolean marks."""
+    begun: list[int] = []
+    for place in _marks(choices):
+        if choices[place]:
+            begun.append(place)
+        else:
+            yield from ((start, place) for start in begun)
+            begun = []
+
+
+def _marks(choices: Choices) -> list[int]:
+    return [place for place, choice in enumerate(choices) if isinstance(choice, bool)]
 
 
 def _simplest(choice: Any) -> Any:

@@ -70,6 +70,7 @@ def call_of(subject: Subject, how: Running) -> str:
     """The subject's part of a line of code that runs it: its name, and the options that are not the usual ones."""
     usual, name = Running(), name_of(subject)
     texts = {
+        "engine": repr(how.engine),
         "output_mode": repr(how.output_mode),
         "batch_interval": repr(durations.text(how.batch_interval)),
         "over": f"fs.{how.over!r}",
@@ -84,8 +85,9 @@ def subject_line(subject: Subject, how: Running, version: str) -> str:
     """What was run, and on what."""
     modes = how.output_mode
     modes = modes if isinstance(modes, str) else ", ".join(f"{name}: {mode}" for name, mode in modes.items())
+    engine = f"structured, {modes} mode" if how.engine == "structured" else how.engine
     place = _relative(place_of(subject))
-    return f"{name_of(subject)}{f' ({place})' if place else ''}, structured, {modes} mode, Spark {version}"
+    return f"{name_of(subject)}{f' ({place})' if place else ''}, {engine}, Spark {version}"
 
 
 def _relative(place: str | None) -> str | None:

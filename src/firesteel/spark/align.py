@@ -43,6 +43,8 @@ class TimeFacts:
     """For every operator that compares with the watermark: the grid of its windows in microseconds, None for none."""
     grids: dict[int, int] = field(default_factory=dict)
     """The grid of columns that hold windows, by expression id."""
+    reacts: bool = False
+    """Does it matter when what a watermark lets out comes out? To what keeps or drops records by what came before."""
 
     @property
     def cell(self) -> int | None:
@@ -57,7 +59,8 @@ class TimeFacts:
         """Remember a column of windows: sizes, steps and offsets are numbers in its expression."""
         if _WINDOW in text:
             steps = [int(number) for number in re.findall(r"(?:%|\+|-) (-?\d+)\)", text)]
-            self.grids[expression_id] = math.gcd(*steps)
+            if math.gcd(*steps) > 0:  # else it is written in a way that is not known here: on no grid
+                self.grids[expression_id] = math.gcd(*steps)
 
 
 _WINDOW = "named_struct(start, knownnullable(precisetimestampconversion("
@@ -132,8 +135,3 @@ def cell_of(edges: Edges, facts: Sequence[TimeFacts], length: int) -> Hashable:
 def moment(milliseconds: int) -> datetime | None:
     """A watermark as an instant shows it."""
     return _EPOCH + milliseconds * _MILLISECOND if milliseconds > 0 else None
-
-
-def inputs_by_column(columns: Mapping[str, str]) -> dict[str, str]:
-    """The input's name by the name of its hidden column."""
-    return {column: name for name, column in columns.items()}

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from firesteel.spark import carry_python
-from firesteel.spark.align import TimeFacts, Watermark, inputs_by_column
+from firesteel.spark.align import TimeFacts, Watermark
 from firesteel.spark.failures import CannotCarry as CannotCarry
+from firesteel.spark.failures import root_cause
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -25,6 +26,8 @@ def carrying(frame: DataFrame, columns: Mapping[str, str], mode: str) -> tuple[D
 
     `columns` are the names of the hidden columns, one of its own for every input.
     """
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame
 
     spark = frame.sparkSession
@@ -32,12 +35,17 @@ def carrying(frame: DataFrame, columns: Mapping[str, str], mode: str) -> tuple[D
     if not plan.deterministic():
         raise CannotCarry("it uses an expression that is not deterministic, such as rand()")
     carrier = _Carrier(spark, columns, mode, plan)
-    made, case = carrier.rebuilt(plan)
-    if case is None:
-        raise CannotCarry("no stream flows into it")
+    carrier.time.reacts = "current_" in plan.toString()  # a batch of its own has a time of its own
     jvm: Any = spark._jvm
-    whole = carrier.project(_outputs(plan), case, made)
-    made = jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, whole)
+    try:
+        made, case = carrier.rebuilt(plan)
+        if case is None:
+            raise CannotCarry("no stream flows into it")
+        whole = carrier.project(_outputs(plan), case, made)
+        made = jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, whole)
+    except (Py4JError, PySparkException) as error:  # a plan that is not as expected is no fault of the subject's
+        raise CannotCarry(f"its plan could not be rebuilt ({root_cause(error)})") from error
+    carrier.time.reacts |= len(carrier.time.cells) > 1
     return DataFrame(made, spark), carrier.time
 
 
@@ -54,8 +62,9 @@ class _Carrier:
         self._equi_join = jvm.org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
         self._python = jvm.org.apache.spark.sql.catalyst.trees.TreePattern.PYTHON_UDF()
         self._optimized = spark._jsparkSession.sessionState().optimizer().execute(plan)
-        self._inputs = inputs_by_column(columns)
+        self._inputs = {column: name for name, column in columns.items()}
         self._mode = mode
+        self._functions: list[tuple[Any, Any]] = []
         self.time = TimeFacts()
 
     def rebuilt(self, plan: Any) -> tuple[Any, Any | None]:
@@ -67,22 +76,26 @@ class _Carrier:
             return self._source(plan)
         if plan.subqueries().size():
             raise CannotCarry("it has a subquery in an expression")
-        self._refuse_mixed(plan)
+        if plan.nodeName() not in ("Project", "Filter", "Aggregate"):
+            self._refuse_mixed(plan)
         parts = [self.rebuilt(child) for child in children]
         name = plan.nodeName()
         match name:
             case "Project":
                 return self._project(plan, *parts[0])
+            case "Filter":
+                made, case = parts[0]
+                return self._logical.Filter(self._apart(plan.condition(), case), made), case
             case "Aggregate":
                 return self._aggregate(plan, *parts[0])
             case "Deduplicate" | "DeduplicateWithinWatermark":
                 made, case = parts[0]
-                self._compares(None)
+                self._compares(None, reacts=True)
                 node = getattr(self._logical, name)
                 # Without its spec, from which Spark would find the user's keys again when the query starts.
                 return node(plan.keys().appended(case), made, self._option.empty()), case
             case "Distinct":
-                self._compares(None)  # an aggregation in disguise
+                self._compares(None, reacts=True)  # an aggregation in disguise
                 return plan.withNewChildren(self._seq([parts[0][0]])), parts[0][1]
             case "Join":
                 return self._join(plan, parts)
@@ -96,7 +109,7 @@ class _Carrier:
             case _ if name in carry_python.NODES:
                 made, case = parts[0]
                 if name in carry_python.STATEFUL:
-                    self._compares(None)
+                    self._compares(None, reacts=True)
                 return carry_python.carried(self._spark, plan, made, case)
             case "EventTimeWatermark":
                 self._watermark(plan)
@@ -108,11 +121,34 @@ class _Carrier:
 
     def _refuse_mixed(self, plan: Any) -> None:
         """Refuse functions of whole columns: they would see several cases at once."""
-        for expression in _items(plan.expressions()):
-            if expression.containsPattern(self._python) and any(
-                call.nodeName() == "PythonUDF" and call.evalType() in _VECTORISED for call in _nodes(expression)
-            ):
-                raise CannotCarry("a function of whole columns (pandas, Arrow) would see several cases at once")
+        if any(_is_vectorised(call) for expression in _items(plan.expressions()) for call in self._calls(expression)):
+            raise CannotCarry(
+                f"a function of whole columns (pandas, Arrow) in a {plan.nodeName()} would see several cases at once"
+            )
+
+    def _calls(self, expression: Any) -> Iterator[Any]:
+        """The calls of Python functions in an expression."""
+        if expression.containsPattern(self._python):
+            yield from (node for node in _nodes(expression) if node.nodeName() == "PythonUDF")
+
+    def _apart(self, expression: Any, case: Any) -> Any:
+        """The expression, with functions of whole columns called for every case by itself."""
+        if not any(map(_is_vectorised, self._calls(expression))):
+            return expression
+        if _is_vectorised(expression):
+            # A group and the result that repeats it have to stay the same function.
+            known = next((made for call, made in self._functions if call.semanticEquals(expression)), None)
+            if known is not None:
+                return known
+        children = [self._apart(child, case) for child in _items(expression.children())]
+        if not _is_vectorised(expression):
+            return expression.withNewChildren(self._seq(children))
+        made = carry_python.column_function(self._spark, expression, children, case)
+        self._functions.append((expression, made))
+        return made
+
+    def _all_apart(self, expressions: Any, case: Any) -> Any:
+        return self._seq([self._apart(expression, case) for expression in _items(expressions)])
 
     def _source(self, plan: Any) -> tuple[Any, Any]:
         for attribute in _items(plan.output()):
@@ -127,7 +163,7 @@ class _Carrier:
     def _project(self, plan: Any, made: Any, case: Any) -> tuple[Any, Any]:
         for named in _items(plan.projectList()):
             self.time.seen_window(named.exprId().id(), named.toString())
-        return self._logical.Project(plan.projectList().appended(case), made), case
+        return self._logical.Project(self._all_apart(plan.projectList(), case).appended(case), made), case
 
     def _watermark(self, plan: Any) -> None:
         """Remember a watermark, where it can be told from the input alone."""
@@ -161,8 +197,9 @@ class _Carrier:
                 raise CannotCarry("Spark filters records before its watermark sees them")
         return present
 
-    def _compares(self, cell: int | None) -> None:
+    def _compares(self, cell: int | None, *, reacts: bool = False) -> None:
         """Remember an operator that compares with the watermark, if there is one."""
+        self.time.reacts |= reacts
         if self.time.watermarks:
             self.time.cells.append(cell)
 
@@ -172,7 +209,8 @@ class _Carrier:
             raise CannotCarry("it aggregates without a group, and so has a row for no records")
         if self._mode != "complete":  # there nothing is late, and nothing leaves
             self._compares(self._grid(plan))
-        groups, results = plan.groupingExpressions().appended(case), plan.aggregateExpressions().appended(case)
+        groups = self._all_apart(plan.groupingExpressions(), case).appended(case)
+        results = self._all_apart(plan.aggregateExpressions(), case).appended(case)
         return self._logical.Aggregate(groups, results, made, plan.hint()), case
 
     def _grid(self, plan: Any) -> int | None:
@@ -213,7 +251,7 @@ class _Carrier:
             return plan.withNewChildren(self._seq([left, right])), mine if mine is not None else theirs
         if self._equi_join.unapply(plan).isEmpty():
             raise CannotCarry("it joins streams without an equality")
-        self._compares(None)
+        self._compares(None, reacts=True)
         same = self._expressions.EqualTo(mine, theirs)
         condition = plan.condition()
         both = self._expressions.And(condition.get(), same) if condition.isDefined() else same
@@ -234,13 +272,13 @@ class _Carrier:
 
 # Nodes that pass on all columns of their one child, and look at records one by one.
 _TRANSPARENT = frozenset(
-    {"Filter", "SubqueryAlias", "View", "Generate", "Sort", "Repartition", "RepartitionByExpression",
+    {"SubqueryAlias", "View", "Generate", "Sort", "Repartition", "RepartitionByExpression",
      "ResolvedHint"}
 )  # fmt: skip
 
 
-# Functions of whole columns, by PySpark's numbers: of pandas series, of Arrow arrays, and of iterators of these.
-_VECTORISED = (200, 204, 250, 251)
+def _is_vectorised(node: Any) -> bool:
+    return node.nodeName() == "PythonUDF" and node.evalType() in carry_python.COLUMN_FUNCTIONS
 
 
 def _inlined(spark: SparkSession, plan: Any) -> Any:

@@ -11,7 +11,6 @@ if it yields any then.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -30,6 +29,21 @@ NODES = frozenset(
 
 STATEFUL = frozenset({"FlatMapGroupsInPandasWithState", "TransformWithStateInPySpark"})
 """Those whose functions are told the watermark."""
+
+
+COLUMN_FUNCTIONS = {
+    200: workers.of_series, 204: workers.of_parts_of_series, 250: workers.of_arrays, 251: workers.of_parts_of_arrays,
+}  # fmt: skip
+"""Functions of whole columns (pandas series, Arrow arrays, iterators of these) by PySpark's numbers for them."""
+
+
+def column_function(spark: SparkSession, udf: Any, arguments: list[Any], case: Any) -> Any:
+    """A function of whole columns, called for every case by itself: the column is its last argument."""
+    types = [_exact_types(spark).get(each.dataType().simpleString()) for each in arguments]
+    named = [each.key() if each.nodeName() == "NamedArgumentExpression" else None for each in arguments]
+    wrap = COLUMN_FUNCTIONS[udf.evalType()]
+    wrapper = wrap(workers.Pickled(_command(spark, udf)), workers.Arguments(types, named))
+    return _function(spark, udf, wrapper, udf.dataType(), [*arguments, case])
 
 
 def carried(spark: SparkSession, plan: Any, made: Any, case: Any) -> tuple[Any, Any]:
@@ -73,7 +87,7 @@ class _Node:
         wrap = workers.grouped_parts if evaluation in _iterators() else workers.grouped
         arrow = self._plan.nodeName() == "FlatMapGroupsInArrow"
         widen = self._widened_arrow() if arrow else self._widened_frame()
-        function = self._function(wrap(self._pickled(), widen), evaluation, values)
+        function = self._function(wrap(self._pickled(), widen), values)
         return getattr(self._logical, self._plan.nodeName())(
             self._seq([*keys, self._case]),
             function,
@@ -87,7 +101,7 @@ class _Node:
             raise CannotCarry("it keeps state without a key")
         values = [*self._values(0), self._case]  # unlike in other nodes, no keys come before them
         widen = workers.widened_frame(self._name, len(self._columns), named=True)
-        function = self._function(workers.with_state(self._pickled(), widen), self._udf.evalType(), values)
+        function = self._function(workers.with_state(self._pickled(), widen), values)
         return self._logical.FlatMapGroupsInPandasWithState(
             function,
             self._seq([*keys, self._case]),
@@ -108,7 +122,7 @@ class _Node:
         values = self._values(number)
         # The column is among the values, too: Spark names columns by their places here, which must not change.
         child = self._projected([*keys, self._case, *values, self._case])
-        function = self._function(self._processing(keys, values), self._udf.evalType(), [*values, self._case])
+        function = self._function(self._processing(keys, values), [*values, self._case])
         return self._logical.TransformWithStateInPySpark(
             function,
             number + 1,
@@ -135,7 +149,7 @@ class _Node:
             wrapper = workers.mapped(
                 self._pickled(), self._widened_frame(), workers.frames_by_case(most, self._exact(values))
             )
-        function = self._function(wrapper, self._udf.evalType(), [*values, self._case])
+        function = self._function(wrapper, [*values, self._case])
         return getattr(self._logical, self._plan.nodeName())(
             function,
             self._plan.output().appended(self.field),
@@ -169,9 +183,7 @@ class _Node:
 
     def _exact(self, attributes: list[Any]) -> dict[int, str]:
         """The places of columns that pandas gives another type where there are nulls, and their type where not."""
-        kept = self._spark.conf.get("spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype", "false") == "true"
-        types = {"boolean": "bool"} if kept else dict(_EXACT)
-        types |= {f"array<{name}>": f"{workers.LISTS_OF}{dtype}" for name, dtype in _EXACT.items()}
+        types = _exact_types(self._spark)
         simple = [each.dataType().simpleString() for each in attributes]
         return {index: types[name] for index, name in enumerate(simple) if name in types}
 
@@ -182,36 +194,14 @@ class _Node:
         return workers.widened_arrow(self._name, len(self._columns))
 
     def _command(self) -> bytes:
-        return bytes(self._udf.func().command().toArray(self._jvm.scala.reflect.ClassTag.Byte()))
+        return _command(self._spark, self._udf)
 
     def _pickled(self) -> workers.Pickled:
         return workers.Pickled(self._command())
 
-    def _function(self, wrapper: Callable[..., Any], evaluation: int, arguments: list[Any]) -> Any:
-        """The wrapper as a function of Spark's, with all that comes along with the user's own."""
-        from pyspark.sql.types import StructType
-
+    def _function(self, wrapper: Callable[..., Any], arguments: list[Any]) -> Any:
         wide = self._udf.dataType().add(self._name, self._case.dataType())
-        command = _by_value((wrapper, StructType.fromJson(json.loads(wide.json()))))
-        own = self._udf.func()
-        function = self._jvm.org.apache.spark.api.python.SimplePythonFunction(
-            bytearray(command),
-            own.envVars(),
-            own.pythonIncludes(),
-            own.pythonExec(),
-            own.pythonVer(),
-            own.broadcastVars(),
-            own.accumulator(),
-        )
-        return self._expressions.PythonUDF(
-            self._udf.name(),
-            function,
-            wide,
-            self._seq(arguments),
-            evaluation,
-            self._udf.udfDeterministic(),
-            self._expressions.NamedExpression.newExprId(),
-        )
+        return _function(self._spark, self._udf, wrapper, wide, arguments)
 
     # --- without records ---
 
@@ -237,6 +227,45 @@ _EXACT = {"tinyint": "int8", "smallint": "int16", "int": "int32", "bigint": "int
 
 _silent: set[bytes] = set()
 """Digests of pickled functions that yield nothing for nothing: one run asks several times."""
+
+
+def _exact_types(spark: SparkSession) -> dict[str, str]:
+    """The types that pandas gives a column without nulls, by Spark's name; with a null it gives another."""
+    kept = spark.conf.get("spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype", "false") == "true"
+    types = {"boolean": "bool"} if kept else dict(_EXACT)
+    return types | {f"array<{name}>": f"{workers.LISTS_OF}{dtype}" for name, dtype in _EXACT.items()}
+
+
+def _command(spark: SparkSession, udf: Any) -> bytes:
+    jvm: Any = spark._jvm
+    return bytes(udf.func().command().toArray(jvm.scala.reflect.ClassTag.Byte()))
+
+
+def _function(spark: SparkSession, udf: Any, wrapper: Callable[..., Any], returned: Any, arguments: list[Any]) -> Any:
+    """The wrapper as a function of Spark's, with all that comes along with the user's own."""
+    from pyspark.sql.types import _parse_datatype_json_string
+
+    jvm: Any = spark._jvm
+    expressions = jvm.org.apache.spark.sql.catalyst.expressions
+    own = udf.func()
+    function = jvm.org.apache.spark.api.python.SimplePythonFunction(
+        bytearray(_by_value((wrapper, _parse_datatype_json_string(returned.json())))),
+        own.envVars(),
+        own.pythonIncludes(),
+        own.pythonExec(),
+        own.pythonVer(),
+        own.broadcastVars(),
+        own.accumulator(),
+    )
+    return expressions.PythonUDF(
+        udf.name(),
+        function,
+        returned,
+        jvm.org.apache.spark.api.python.PythonUtils.toSeq(arguments),
+        udf.evalType(),
+        udf.udfDeterministic(),
+        expressions.NamedExpression.newExprId(),
+    )
 
 
 def _by_value(command: Any) -> bytes:

@@ -103,6 +103,160 @@ def transformed(
     return function
 
 
+class Arguments:
+    """What a function of whole columns is called with: the exact types of its arguments, and the names of some."""
+
+    def __init__(self, types: list[str | None], names: list[str | None]) -> None:
+        self._types = types
+        self._names = [name for name in names if name is not None]
+
+    def taken(self, columns: Any, named: dict[str, Any]) -> list[Any]:
+        """All arguments, those that are named last, without the column; of pandas with the types they have alone."""
+        return [*columns[:-1], *(named[name] for name in self._names)]
+
+    def given(self, columns: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments as the function takes them."""
+        few = len(columns) - len(self._names)
+        return columns[:few], dict(zip(self._names, columns[few:], strict=True))
+
+    def exact(self, columns: list[Any]) -> list[Any]:
+        return [_exact_series(column, dtype) for column, dtype in zip(columns, self._types, strict=True)]
+
+
+def _exact_series(column: Any, dtype: str | None) -> Any:
+    import pandas as pd  # type: ignore[import-untyped]
+
+    if dtype is None or not isinstance(column, pd.Series):
+        return column
+    return exact(column.to_frame(), {0: dtype}).iloc[:, 0]
+
+
+def of_series(pickled: Pickled, arguments: Arguments) -> Callable[..., Any]:
+    """For functions of pandas series."""
+
+    def function(*columns: Any, **named: Any) -> Any:
+        own = arguments.taken(columns, named)
+        if not len(columns[-1]):
+            positional, by_name = arguments.given(own)
+            return pickled.load()(*positional, **by_name)
+        made = []
+        places = _places(columns[-1])
+        for at in places:
+            part = arguments.exact([column.iloc[at].reset_index(drop=True) for column in own])
+            positional, by_name = arguments.given(part)
+            made.append(pickled.load()(*positional, **by_name))
+        return _in_place(_series_together(made), places)
+
+    return function
+
+
+def of_parts_of_series(pickled: Pickled, arguments: Arguments) -> Callable[[Any], Any]:
+    """For functions of iterators of pandas series, or of tuples of them."""
+
+    def function(parts: Any) -> Iterator[Any]:
+        import pandas as pd
+
+        kept = list(parts)
+        if not kept:
+            return
+        whole = [pd.concat(column, ignore_index=True) for column in zip(*kept, strict=True)]
+        places = _places(whole[-1])
+        made = []
+        for at in places:
+            part = arguments.exact([column.iloc[at].reset_index(drop=True) for column in whole[:-1]])
+            given = iter([part[0] if len(part) == 1 else tuple(part)])
+            made.append(_series_together(list(pickled.load()(given))))
+        answer, start = _in_place(_series_together(made), places), 0
+        for columns in kept:
+            yield answer.iloc[start : start + len(columns[-1])].reset_index(drop=True)
+            start += len(columns[-1])
+
+    return function
+
+
+def of_arrays(pickled: Pickled, arguments: Arguments) -> Callable[..., Any]:
+    """For functions of Arrow arrays."""
+
+    def function(*columns: Any, **named: Any) -> Any:
+        own = arguments.taken(columns, named)
+        if not len(columns[-1]):
+            positional, by_name = arguments.given(own)
+            return pickled.load()(*positional, **by_name)
+        made = []
+        places = _places(columns[-1].to_pandas())
+        for at in places:
+            positional, by_name = arguments.given([column.take(_indices(at)) for column in own])
+            made.append(pickled.load()(*positional, **by_name))
+        return _in_place(_arrays_together(made), places)
+
+    return function
+
+
+def of_parts_of_arrays(pickled: Pickled, arguments: Arguments) -> Callable[[Any], Any]:
+    """For functions of iterators of Arrow arrays, or of tuples of them."""
+
+    def function(parts: Any) -> Iterator[Any]:
+        kept = list(parts)
+        if not kept:
+            return
+        whole = [_arrays_together(list(column)) for column in zip(*kept, strict=True)]
+        places = _places(whole[-1].to_pandas())
+        made = []
+        for at in places:
+            part = [column.take(_indices(at)) for column in whole[:-1]]
+            given = iter([part[0] if len(part) == 1 else tuple(part)])
+            made.append(_arrays_together(list(pickled.load()(given))))
+        answer, start = _in_place(_arrays_together(made), places), 0
+        for columns in kept:
+            yield answer.slice(start, len(columns[-1]))
+            start += len(columns[-1])
+
+    return function
+
+
+def _places(cases: Any) -> list[Any]:
+    """Where the records of every case are, in their order."""
+    import numpy as np
+    import pandas as pd
+
+    rows = pd.Series(np.arange(len(cases)))
+    return [own.to_numpy() for _, own in rows.groupby(cases.to_numpy(), sort=False)]
+
+
+def _in_place(made: Any, places: list[Any]) -> Any:
+    """What was made of the cases one after the other, in the order that the records had together."""
+    import numpy as np
+
+    order = np.concatenate(places)
+    if len(made) != len(order):
+        raise ValueError(f"the function made {len(made)} values of {len(order)}")
+    back = np.argsort(order)
+    return made.iloc[back].reset_index(drop=True) if hasattr(made, "iloc") else made.take(_indices(back))
+
+
+def _indices(places: Any) -> Any:
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+    return pa.array(places)
+
+
+def _series_together(made: list[Any]) -> Any:
+    import pandas as pd
+
+    parts = [part if isinstance(part, pd.DataFrame) else pd.Series(part) for part in made]
+    if len({str(part.dtypes) for part in parts}) > 1:
+        parts = [part.astype(object) for part in parts]  # one type for all would change the values of some
+    return pd.concat(parts, ignore_index=True) if len(parts) != 1 else parts[0]
+
+
+def _arrays_together(made: list[Any]) -> Any:
+    import pyarrow as pa
+
+    whole = pa.chunked_array([chunk for part in made for chunk in getattr(part, "chunks", [part])])
+    joined = whole.combine_chunks()
+    return pa.concat_arrays(joined.chunks) if isinstance(joined, pa.ChunkedArray) else joined
+
+
 class Processor:
     """A user's StatefulProcessor. Spark keeps state and timers by the whole key, and so apart; it sees less of it."""
 
@@ -140,7 +294,7 @@ def _each(made: Iterable[Any], case: Any, widen: Widen) -> Iterator[Any]:
 
 
 def _is_list(made: Any) -> bool:
-    import pandas as pd  # type: ignore[import-untyped]
+    import pandas as pd
 
     return isinstance(made, Iterable) and not isinstance(made, pd.DataFrame)
 
@@ -237,7 +391,7 @@ def batches_by_case(most: int) -> Callable[[Any], Any]:
     """The same for Arrow."""
 
     def parts(batches: Any) -> Iterator[tuple[Any, Any]]:
-        import pyarrow as pa  # type: ignore[import-untyped]
+        import pyarrow as pa
 
         found: dict[Any, list[Any]] = {}
         for batch in batches:

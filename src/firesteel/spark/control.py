@@ -62,9 +62,9 @@ def settings_for(spark: SparkSession, traits: Traits) -> Iterator[None]:
 def changed(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
     """Settings of the session, changed for a while."""
     before = {name: spark.conf.get(name) for name in settings}
-    for name, value in settings.items():
-        spark.conf.set(name, value)
     try:
+        for name, value in settings.items():
+            spark.conf.set(name, value)
         yield
     finally:
         for name, old in before.items():

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-import tempfile
 import time
-import uuid
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
@@ -15,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from firesteel.spark import checkpoints
 from firesteel.spark.control import Control, Traits, settings_for
 from firesteel.spark.failures import SubjectFailure, refused_mode, root_cause
 from firesteel.spark.large import keep, large_batch
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 _numbers = itertools.count()
 _NO_WATERMARK = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
-_PROGRESS_SECONDS = 5.0
+_PROGRESS_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -52,6 +51,8 @@ class Running:
     """Does event time end with the stream, so that the last windows come out?"""
     state: bool = False
     """Is the state read after every instant?"""
+    engine: str = "structured"
+    """What runs the cases: "structured", "dstream" or "batch"."""
 
 
 class TooLarge(Exception):
@@ -90,8 +91,8 @@ class Query:
     @contextmanager
     def running(self, stack: ExitStack) -> Iterator[None]:
         view = f"firesteel_{next(_numbers)}"
-        checkpoint = _checkpoint(self._spark)
-        stack.callback(_removed, self._spark, checkpoint)
+        checkpoint = checkpoints.new_folder(self._spark)
+        stack.callback(checkpoints.remove, self._spark, checkpoint)
         writer = self._frame.writeStream.outputMode(self.mode).option("checkpointLocation", checkpoint)
         if self._kept is None:
             writer = writer.format("memory").queryName(view)
@@ -215,6 +216,8 @@ class Query:
                     break
                 if event.batchId() in batch_ids and event.batchId() not in found:
                     found[event.batchId()] = json.loads(event.json())
+        if not set(batch_ids) <= set(found):
+            raise SubjectFailure(f"Spark gave no account of a micro-batch within {_PROGRESS_SECONDS:g} s")
         return found
 
 
@@ -224,15 +227,3 @@ class _Taken:
 
     batch_ids: range
     rows: Any
-
-
-def _checkpoint(spark: SparkSession) -> str:
-    """A folder not there yet: below the session's own checkpoint location where it has one, as on a cluster."""
-    base = spark.conf.get("spark.sql.streaming.checkpointLocation", None) or tempfile.gettempdir()
-    return f"{base.rstrip('/')}/firesteel-{uuid.uuid4()}"
-
-
-def _removed(spark: SparkSession, folder: str) -> None:
-    jvm: Any = spark._jvm
-    path = jvm.org.apache.hadoop.fs.Path(folder)
-    path.getFileSystem(spark._jsc.hadoopConfiguration()).delete(path, True)

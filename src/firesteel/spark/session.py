@@ -206,6 +206,11 @@ def _java_options(private: Path) -> list[str]:
     return [
         # Tests are over before the optimising compiler has paid for itself.
         "-XX:TieredStopAtLevel=1",
+        # Without that compiler the JVM reserves 48 MB for compiled code. Spark compiles code for every query, so some
+        # minutes of tests fill it, and from then on everything is interpreted.
+        "-XX:ReservedCodeCacheSize=512m",
+        # Hadoop runs chmod for every file of a checkpoint; this way of starting a process needs one program less.
+        "-Djdk.lang.Process.launchMechanism=VFORK",
         f"-Dlog4j2.configurationFile={_log_settings(private).as_uri()}",
         f"-Dderby.system.home={private}",
         *archive.java_options(),

@@ -11,6 +11,7 @@ decided has then run at most one batch too far.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -96,6 +97,8 @@ def exercise_apart(
 
 def at_once(spark: SparkSession) -> int:
     """How many cases are run at once: a micro-batch keeps little more than a core busy."""
+    if os.environ.get("PYSPARK_PIN_THREAD", "true").lower() != "true":
+        return 1  # threads share those of the JVM then, and with them its locks
     return max(1, min(4, int(spark.sparkContext.defaultParallelism)))
 
 

@@ -1,0 +1,90 @@
+"""Checkpoint folders, quick ones where that can be: files that are written without a process for each.
+
+Where Hadoop's native library is absent, as it is beside PySpark from PyPI, its local file system runs `chmod` for every
+file and every checksum of a file. A micro-batch writes some of each, and spent a third of its time there. So the driver
+gets a local file system that leaves permissions alone, in a scheme of its own. It is compiled by Janino, which Spark
+brings along for its own generated code. Only where driver and executors are one process: elsewhere the class is not.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import uuid
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_SCHEME = "firesteel"
+_CLASS = "firesteel.PlainLocalFileSystem"
+_SOURCE = f"""
+package firesteel;
+
+public class PlainLocalFileSystem extends org.apache.hadoop.fs.RawLocalFileSystem {{
+    public java.net.URI getUri() {{ return java.net.URI.create("{_SCHEME}:///"); }}
+    public String getScheme() {{ return "{_SCHEME}"; }}
+    public void setPermission(
+        org.apache.hadoop.fs.Path path, org.apache.hadoop.fs.permission.FsPermission permission) {{ }}
+}}
+"""
+
+
+def new_folder(spark: SparkSession) -> str:
+    """A folder not there yet: below the session's own checkpoint location where it has one, as on a cluster."""
+    base = spark.conf.get("spark.sql.streaming.checkpointLocation", None)
+    name = f"firesteel-{uuid.uuid4()}"
+    if base:
+        return f"{base.rstrip('/')}/{name}"
+    folder = f"{tempfile.gettempdir().rstrip('/')}/{name}"
+    return f"{_SCHEME}://{folder}" if folder.startswith("/") and _is_there(spark) else folder
+
+
+def remove(spark: SparkSession, folder: str) -> None:
+    """Remove a checkpoint folder with all that is in it."""
+    jvm: Any = spark._jvm
+    path = jvm.org.apache.hadoop.fs.Path(folder)
+    path.getFileSystem(spark._jsc.hadoopConfiguration()).delete(path, True)
+
+
+def _is_there(spark: SparkSession) -> bool:
+    """Is the quick file system there, made now if need be?"""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+
+    if not str(spark.sparkContext.master).startswith("local["):
+        return False
+    key, settings = f"fs.{_SCHEME}.impl", spark._jsc.hadoopConfiguration()
+    if settings.get(key) is None:
+        try:
+            _define(spark._jvm, spark.sparkContext._gateway)
+            settings.set(key, _CLASS)
+        except Py4JError:  # a JVM that lets nobody in: an older way of starting Spark, a newer Java
+            settings.set(key, "")
+    return bool(settings.get(key))
+
+
+def _define(jvm: Any, gateway: Any) -> None:
+    """Make the class known to the class loader that Spark's own classes come from."""
+    loader = jvm.org.apache.hadoop.fs.RawLocalFileSystem().getClass().getClassLoader()
+    try:
+        loader.loadClass(_CLASS)
+    except Exception:
+        compiler = jvm.org.codehaus.janino.SimpleCompiler()
+        compiler.setParentClassLoader(loader)
+        compiler.cook(_SOURCE)
+        code = compiler.getBytecodes()[_CLASS]
+        number = jvm.java.lang.Integer.TYPE
+        kinds = _array(gateway, jvm.Class, _class(jvm, "java.lang.String"), _class(jvm, "[B"), number, number)
+        define = _class(jvm, "java.lang.ClassLoader").getDeclaredMethod("defineClass", kinds)
+        define.setAccessible(True)
+        define.invoke(loader, _array(gateway, jvm.Object, _CLASS, code, 0, len(code)))
+
+
+def _class(jvm: Any, name: str) -> Any:
+    return jvm.java.lang.Class.forName(name)
+
+
+def _array(gateway: Any, kind: Any, *items: Any) -> Any:
+    made = gateway.new_array(kind, len(items))
+    for index, item in enumerate(items):
+        made[index] = item
+    return made

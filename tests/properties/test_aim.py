@@ -1,0 +1,113 @@
+"""Aiming: later cases come closer to what the user's predicates aim for, in generations that can be run in bulk."""
+
+import hypothesis
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+
+import firesteel as fs
+from firesteel import strategies as ss
+from firesteel.properties.aim import Aim
+from firesteel.properties.drawing import Drawing, settings_for
+
+numbers = ss.always(ss.batches(ss.records("n INT NOT NULL", n=st.integers(0, 999)), max_size=6), during=3)
+
+
+def total(inputs):
+    return sum(record.n for batch in inputs["input"] for record in batch)
+
+
+def climbed(seed, generations=4, size=25):
+    """The best total of 50 drawn cases, and after some generations; cases that no generator makes are not drawn."""
+    drawing = Drawing(numbers, f"climb {seed}", settings_for(settings(database=None), 50))
+    aim = Aim(drawing.seed)
+    best = 0
+    for case in drawing.to_come():
+        aim.see(case.choices, {"total": float(total(case.inputs))})
+        best = max(best, total(case.inputs))
+    later = best
+    for _ in range(generations):
+        for case in drawing.of_choices(aim.generation(size)):
+            assert len(case.inputs["input"]) == 3 and all(len(batch) <= 6 for batch in case.inputs["input"])
+            assert all(0 <= record.n <= 999 for batch in case.inputs["input"] for record in batch)
+            aim.see(case.choices, {"total": float(total(case.inputs))})
+            later = max(later, total(case.inputs))
+    return best, later
+
+
+def test_generations_come_closer():
+    results = [climbed(seed) for seed in range(6)]
+    first, later = sum(best for best, _ in results), sum(best for _, best in results)
+    # As many cases drawn at random come closer as well, but not so far.
+    settled = settings_for(settings(database=None), 150)
+    random = sum(
+        max(total(case.inputs) for case in Drawing(numbers, f"climb {seed}", settled).to_come()) for seed in range(6)
+    )
+    assert later > 1.2 * first and later > random, (first, later, random)
+
+
+def test_the_same_seed_gives_the_same_generations():
+    assert climbed(1) == climbed(1)
+
+
+def test_each_label_has_its_own_best():
+    aim = Aim(0)
+    aim.see((1,), {"a": 1.0, "b": 9.0})
+    aim.see((2,), {"a": 2.0})
+    assert aim and not Aim(0)
+    children = aim.generation(20)
+    assert len(children) == len(set(children)) > 1
+    assert aim.generation(0) == []
+
+
+def test_nothing_to_change_ends():
+    aim = Aim(0)
+    aim.see((), {"a": 1.0})
+    assert aim.generation(5) == [()]
+
+
+def aims(now):
+    seen = sum(now.so_far.input.values("n"))
+    hypothesis.target(float(seen), label=f"seen {now.index}")
+    return fs.Check(not now.output, "something came out")
+
+
+def does_not_aim(now):
+    return not now.output
+
+
+def overflows(frame):
+    """Wrong where records are rare that are drawn at random: more than 998."""
+    return frame.where("n >= 999")
+
+
+def rare(predicate, spark, name):
+    fives = ss.batches(ss.records("n INT NOT NULL", n=st.integers(0, 99_999).map(lambda n: n // 100)), max_size=6)
+    return fs.for_all(
+        ss.always(fives, during=3), overflows, fs.always(predicate), cases=120, spark=spark, on_vacuous="pass",
+        name=name, settings=settings(database=None),
+    )  # fmt: skip
+
+
+def test_what_is_aimed_for_is_found_on_spark(spark):
+    with pytest.raises(fs.Falsified) as failure:
+        rare(aims, spark, "aims")
+    assert "run" not in failure.value.report.setting, "and in bulk"
+    assert int(failure.value.report.setting["found in"].split()[1]) > 60, "by a later generation"
+    assert rare(does_not_aim, spark, "does not aim").cases == 120
+
+
+def test_an_assumption_of_a_predicate_refuses_the_case(spark):
+    def few(now):
+        hypothesis.assume(len(now.input) < 4)
+        return now.output.same_as(now.input)
+
+    report = fs.for_all(numbers, lambda frame: frame, fs.always(few), cases=20, spark=spark)
+    assert 0 < report.cases < 20
+
+    def none(now):
+        hypothesis.assume(False)
+        return True
+
+    with pytest.raises(fs.Vacuous, match="refused by an assumption"):
+        fs.for_all(numbers, lambda frame: frame, fs.always(none), cases=3, spark=spark)
