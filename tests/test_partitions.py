@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from firesteel import Batch, InvalidArgument, Stream
 from firesteel import strategies as ss
+from firesteel.properties.replay import decoded, encoded
 
 
 def test_a_batch_keeps_its_partitions():
@@ -83,3 +84,9 @@ def test_bad_arguments(arguments, message):
 def test_a_strategy_of_streams_is_refused():
     with pytest.raises(InvalidArgument, match=r"was drawn, where a batch is meant.*ss.always\(ss.partitioned"):
         find(ss.partitioned(ss.always(ss.batches(st.integers()), during=2)), lambda b: True)
+
+
+def test_a_replay_line_keeps_them():
+    stream = Stream("n INT", [Batch([(1,), (2,)], partitions=(0, 2)), [(3,)]])
+    again = decoded(encoded({"input": stream}))["input"]
+    assert again == stream and [b.partitions for b in again] == [(0, 2), None]

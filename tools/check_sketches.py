@@ -32,6 +32,16 @@ CORRECTED = {
         ),
         ("import firesteel as fs\n", "import firesteel as fs\nimport pytest\n"),
     ],
+    "test_02_hashtags.py": [
+        # PySpark uses the inverse function only where a window is at least five slides long: below that, what has left
+        # is gone and not counted 0 times.
+        (
+            "lambda now: (tag, n) in now.output,",
+            "lambda now: (tag, n) in now.output or (n == 0 and bool(now.output.none(lambda p: p[0] == tag))),",
+        ),
+        # DStreams run one case at a time, and this takes minutes.
+        ("cases=10)", "cases=3)"),
+    ],
     "test_05_outer_join.py": [
         # An output record has four columns, a record of the ads two: they are never equal.
         (

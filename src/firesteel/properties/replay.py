@@ -13,7 +13,7 @@ from firesteel.errors import InvalidArgument, described
 from firesteel.schemas import parse
 from firesteel.schemas.ddl import to_ddl
 from firesteel.spark.source import plain
-from firesteel.streams import Stream
+from firesteel.streams import Batch, Stream
 
 # What a value of a Spark type may be made of. Unpickling anything else is refused: a replay line is data.
 _ALLOWED = frozenset(
@@ -33,7 +33,8 @@ def encoded(inputs: Mapping[str, Stream]) -> str:
     {'input': Stream('n INT', [[(1,)], []])}
     """
     data = [
-        (name, _ddl(stream), [[plain(r) for r in b] for b in stream], stream.span) for name, stream in inputs.items()
+        (name, _ddl(stream), [[plain(r) for r in b] for b in stream], stream.span, [b.partitions for b in stream])
+        for name, stream in inputs.items()
     ]
     return base64.urlsafe_b64encode(zlib.compress(pickle.dumps(data, protocol=4), 9)).decode()
 
@@ -46,15 +47,18 @@ def decoded(text: str) -> dict[str, Stream]:
     """The streams of a line of text."""
     try:
         data = _Reader(io.BytesIO(zlib.decompress(base64.urlsafe_b64decode(text)))).load()
-        # Lines of an earlier version have no span.
-        return {
-            name: Stream(parse(schema), batches, span=span[0] if span else None)
-            for name, schema, batches, *span in data
-        }
+        return {name: _stream(*rest) for name, *rest in data}
     except Exception as error:
         raise InvalidArgument(
             f"{described('replay', text)} is no replay line: copy it whole from the failure that you want to see again"
         ) from error
+
+
+def _stream(schema: str | None, batches: list[list[Any]], span: Any = None, partitions: Any = None) -> Stream:
+    # Lines of an earlier version have no span, or no partitions.
+    placed = zip(batches, partitions or [None] * len(batches), strict=True)
+    parsed = parse(schema)
+    return Stream(parsed, [Batch(batch, schema=parsed, partitions=sizes) for batch, sizes in placed], span=span)
 
 
 class _Reader(pickle.Unpickler):

@@ -20,7 +20,7 @@ Inputs: TypeAlias = Mapping[str, Stream]
 ROUND = 200
 """How many candidates are run together."""
 # Fewer choices than this that are not at their simplest are looked at one by one.
-_FEW = 8
+_FEW = 24
 # The shortest stretch that is kept by itself is this part of a case.
 _STRETCHES = 40
 
@@ -66,7 +66,7 @@ class Search:
         """Try many candidates at once; is there more to try?"""
         choices = self.found.choices
         floor = self._floor()
-        kept = dict.fromkeys(_kept(choices, floor))
+        kept = dict(_kept(choices, floor))
         edits = {
             _changed(choices, [edit]): edit
             for edit in _edits(choices, floor)
@@ -81,11 +81,15 @@ class Search:
         simpler = [candidate for candidate in drawn if candidate.size < self.found.size]
         self._learn(edits, drawn)
         found = sorted(self._failing(simpler), key=lambda candidate: candidate.size)
-        asked = [candidate.asked for candidate in found if isinstance(candidate, Drawn)]
+        # Those that Hypothesis drew as they were asked for: what it had to mend may have moved everything behind it.
+        clean = [c for c in found if isinstance(c, Drawn) and c.choices == c.asked]
         # What succeeded alone, together: all of it, and the most promising halves, in case all is too much.
-        stretch = next((c for c in found if isinstance(c, Drawn) and c.asked in kept), None)
-        base = choices if stretch is None else stretch.asked
-        worked = [edits[asked] for asked in asked if asked in edits]
+        stretch = next((candidate for candidate in clean if candidate.choices in kept), None)
+        base = choices if stretch is None else stretch.choices
+        worked = [edits[candidate.choices] for candidate in clean if candidate.choices in edits]
+        if stretch is not None:  # what matters in it need not have mattered to them
+            start, stop = kept[stretch.choices]
+            worked = [edit for edit in worked if edit[1] <= start or edit[0] >= stop]
         self._together = []
         while len(worked) + (base is not choices) > 1 and worked:
             self._together.append(_changed(base, _apart(worked)))
@@ -125,15 +129,16 @@ Edit: TypeAlias = tuple[int, int, Choices]
 """From a place up to before another: what stands there instead."""
 
 
-def _kept(choices: Choices, floor: Choices) -> Iterator[Choices]:
-    """Everything at its simplest but for a stretch: what is wrong is mostly in one place."""
+def _kept(choices: Choices, floor: Choices) -> Iterator[tuple[Choices, tuple[int, int]]]:
+    """Everything at its simplest but for a stretch: what is wrong is mostly in one place. Also where that is."""
     if sum(a != b for a, b in zip(choices, floor, strict=True)) < _FEW:
         return
-    length = len(choices) // 2
-    while length >= max(4, len(choices) // _STRETCHES):
-        for start in range(0, len(choices) - length // 2, max(1, length // 2)):
-            stop = start + length
-            yield (*floor[:start], *choices[start:stop], *floor[stop:])
+    marks = [0, *_marks(choices), len(choices)]
+    length = len(marks) // 2
+    while length >= max(1, len(marks) // _STRETCHES):
+        for at in range(0, len(marks) - length, max(1, length // 2)):
+            start, stop = marks[at], marks[at + length]
+            yield (*floor[:start], *choices[start:stop], *floor[stop:]), (start, stop)
         length //= 2
 
 

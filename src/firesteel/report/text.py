@@ -233,14 +233,20 @@ def _again(report: Report, found: Counterexample, failure: type[Failed]) -> str:
 
 def _needed(stream: Stream, instants: int) -> Stream:
     """The batches that were judged, with the schema."""
-    return make_stream((make_batch(b.records, stream.schema) for b in stream[:instants]), stream.schema)
+    return make_stream((make_batch(b.records, stream.schema, b.partitions) for b in stream[:instants]), stream.schema)
 
 
 def _inputs_text(inputs: Mapping[str, Stream]) -> str:
-    texts = {name: f"fs.{stream!r}" for name, stream in inputs.items()}
+    texts = {name: _stream_text(stream) for name, stream in inputs.items()}
     if list(texts) == ["input"]:
         return texts["input"]
     return "{" + ", ".join(f"{name!r}: {text}" for name, text in texts.items()) + "}"
+
+
+def _stream_text(stream: Stream) -> str:
+    if all(batch.partitions is None for batch in stream):
+        return f"fs.{stream!r}"
+    return f"fs.Stream(None, [{', '.join(f'fs.{batch!r}' for batch in stream)}])"
 
 
 def _short(text: str, most: int) -> str:

@@ -16,7 +16,7 @@ from firesteel.spark.rdds import batch_of, rdd_of
 from firesteel.spark.recorded import Reader
 from firesteel.spark.source import plain, refuse_what_is_not_carried, to_frame
 from firesteel.spark.structured import Case, Watcher, batch_at
-from firesteel.spark.subject import Subject, _called
+from firesteel.spark.subject import Subject, called
 from firesteel.streams import Batch, Instant, Trace, make_batch
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _outputs(
     from pyspark import RDD
     from pyspark.sql import DataFrame
 
-    made = _called(subject, inputs)  # type: ignore[arg-type]  # it hands over whatever it is given
+    made = called(subject, inputs)
     outputs = dict(made) if isinstance(made, Mapping) else {"output": made}
     where = f"the subject {name_of(subject)}"
     if not outputs:

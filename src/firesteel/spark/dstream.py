@@ -24,7 +24,7 @@ from firesteel.spark.failures import SubjectFailure, root_cause
 from firesteel.spark.query import Running
 from firesteel.spark.rdds import batch_of, rdd_of
 from firesteel.spark.structured import Case, Watcher, batch_at
-from firesteel.spark.subject import Subject, _called
+from firesteel.spark.subject import Subject, called
 from firesteel.streams import Batch, Instant, Stream, Trace
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ def _outputs(
 
     with _no_warning():
         try:
-            made = _called(subject, inputs)  # type: ignore[arg-type]  # it hands over whatever it is given
+            made = called(subject, inputs)
         finally:
             own = _stopped_context(context)
     where = f"the subject {name_of(subject)}"

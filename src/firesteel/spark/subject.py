@@ -20,10 +20,10 @@ Subject: TypeAlias = Callable[..., Any]
 
 def outputs_of(spark: SparkSession, subject: Subject, inputs: Mapping[str, DataFrame]) -> Mapping[str, DataFrame]:
     """What the subject makes of its inputs, by output name."""
-    return _outputs(spark, subject, _called(subject, inputs))
+    return _outputs(spark, subject, called(subject, inputs))
 
 
-def _called(subject: Subject, frames: Mapping[str, DataFrame]) -> Any:
+def called(subject: Subject, frames: Mapping[str, Any]) -> Any:
     """What the subject makes of its inputs: one is handed over by position, several by name."""
     if not callable(subject):
         raise InvalidArgument(f"{described('subject', subject)} is no function of DataFrames")
