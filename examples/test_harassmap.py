@@ -50,7 +50,7 @@ def incidents(dangers: SearchStrategy[float], size: int, during: int, every: str
     return ss.timed(ss.always(batch, during=during), every=every, column="ts")
 
 
-# --- safety ----------------------------------------------------------------------------------------------------------
+# --- safety ---------------------------------------------------------------------------------------
 
 
 def never_safe(now: fs.Instant) -> fs.Check:
@@ -88,7 +88,7 @@ def test_the_least_danger_instead_of_the_greatest_is_found() -> None:
     assert found is not None and sorted(found.trace[0].input.values("zone", "danger")) == [(0, 0.5), (0, 9.0)]
 
 
-# --- liveness: great danger is shown as extreme within the hour ----------------------------------------------------------
+# --- liveness: great danger is shown as extreme within the hour -----------------------------------
 
 
 @fs.let

@@ -25,7 +25,7 @@ Job = Callable[[Any], Any]
 HASHTAG = re.compile(r"#\S+")
 
 
-# --- the jobs ------------------------------------------------------------------------------------------------------
+# --- the jobs -------------------------------------------------------------------------------------
 
 
 def get_hashtags(tweets: Any) -> Any:
@@ -49,7 +49,7 @@ def top_hashtag(window: int) -> Job:
     return lambda tweets: top_of(count_hashtags(window)(tweets))
 
 
-# --- the tweets ----------------------------------------------------------------------------------------------------
+# --- the tweets -----------------------------------------------------------------------------------
 
 some_tags = st.text("abc", min_size=1, max_size=3).map("#".__add__)
 
@@ -77,7 +77,7 @@ def falsified(streams: Any, job: Any, formula: Any, *, cases: int = 3) -> fs.Cou
     return found
 
 
-# --- example 10: only the hashtags there are -----------------------------------------------------------------------
+# --- example 10: only the hashtags there are ------------------------------------------------------
 
 
 def test_example_10_hashtags_are_those_of_the_tweets() -> None:
@@ -86,7 +86,7 @@ def test_example_10_hashtags_are_those_of_the_tweets() -> None:
     check(stream, get_hashtags, fs.always(lambda now: now.output and now.output.every(known.__contains__), during=3))
 
 
-# --- example 11: against a reference implementation -----------------------------------------------------------------
+# --- example 11: against a reference implementation -----------------------------------------------
 
 two_tags = st.lists(some_tags, min_size=1, max_size=2).map(" ".join)
 
@@ -108,7 +108,7 @@ def test_one_hashtag_a_tweet_is_found() -> None:
     assert found.trace[0].input == ["hello #a #a"], "false in batch 0: one tweet with two hashtags"
 
 
-# --- example 12: counts rise, stay, and fall -------------------------------------------------------------------------
+# --- example 12: counts rise, stay, and fall ------------------------------------------------------
 
 
 def times(tag: str, counts: fs.Batch) -> int:
@@ -139,7 +139,7 @@ def test_a_window_that_is_too_short_is_found() -> None:
     assert [times("#spark", now.output) for now in found.trace] == [2, 4, 4, 4]
 
 
-# --- example 13: no hashtag is missed --------------------------------------------------------------------------------
+# --- example 13: no hashtag is missed -------------------------------------------------------------
 
 
 def test_example_13_hashtags_are_always_counted() -> None:
@@ -149,7 +149,7 @@ def test_example_13_hashtags_are_always_counted() -> None:
     check(ss.always(tweets(some_tags, 1, 4), during=5), count_hashtags(3), fs.always(all_counted, during=5))
 
 
-# --- example 14: #spark is at the top until #scala is ----------------------------------------------------------------
+# --- example 14: #spark is at the top until #scala is ---------------------------------------------
 
 few_others = tweets("#scalacheck", 2)
 spark_until_scala = ss.until(
@@ -176,7 +176,7 @@ def test_the_least_popular_is_found() -> None:
     assert len(found.trace) == 1 and found.trace[0].output == ["#scalacheck"], "false in batch 0"
 
 
-# --- example 15: there is one top, no more and no less ---------------------------------------------------------------
+# --- example 15: there is one top, no more and no less --------------------------------------------
 
 a_few = ss.always(tweets(some_tags, 1, 3), during=2)
 one_top = fs.always(lambda now: len(now.output) == 1, during=2)
@@ -200,7 +200,7 @@ def test_two_tops_are_found() -> None:
     assert all(len(now.output) == 1 for now in before)
 
 
-# --- example 16: counts go to zero -----------------------------------------------------------------------------------
+# --- example 16: counts go to zero ----------------------------------------------------------------
 
 tweets_then_none = ss.concat(ss.always(tweets(st.sampled_from(["#a", "#b"]), 1, 3), during=3), ss.empty(during=3))
 
@@ -238,7 +238,7 @@ def test_an_inverse_function_that_does_not_subtract_is_found() -> None:
     assert [times("#spark", now.output) for now in found.trace] == [1] * 6, "false in batch 5"
 
 
-# --- example 17: a peak becomes the top ------------------------------------------------------------------------------
+# --- example 17: a peak becomes the top -----------------------------------------------------------
 
 PEAK = 6
 noise = ss.always(tweets(st.sampled_from(["#a", "#b"]), 1, 2), during=5)
@@ -261,7 +261,7 @@ def test_example_17_a_peak_becomes_the_top() -> None:
     check(noise_and_peaks, top_hashtag(2), a_peak_becomes_the_top, cases=2)
 
 
-# --- example 18: the formula depends on a number that was drawn -------------------------------------------------------
+# --- example 18: the formula depends on a number that was drawn -----------------------------------
 
 WINDOW = 3
 prefixes = ss.always(tweets(st.sampled_from(["#a", "#b"]), 1), during=2)

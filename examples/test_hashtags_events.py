@@ -61,7 +61,7 @@ some = tweets(st.sampled_from(["#spark", "#scala"]), 1, 3)
 busy_then_quiet = ticking(ss.concat(ss.always(some, during=3), ss.empty(during=5)), during=8)
 
 
-# --- the whole specification: batch k tells the counts of the three seconds before it --------------------------------
+# --- the whole specification: batch k tells the counts of the three seconds before it -------------
 
 
 def of_the_last_three_seconds(now: fs.Instant) -> fs.Check:
@@ -90,7 +90,7 @@ def test_ticks_that_do_not_reach_the_watermark_are_found() -> None:
         fs.for_all(busy_then_quiet, counts_without_ticks, always_exact, close=False, cases=10)
 
 
-# --- example 12: counts rise, stay, and fall -------------------------------------------------------------------------
+# --- example 12: counts rise, stay, and fall ------------------------------------------------------
 
 
 def count_of(tag: str, now: fs.Instant) -> int | None:
@@ -122,7 +122,7 @@ def test_example_12_counts_rise_and_fall() -> None:
     fs.for_all(spark_then_scala, counts, rise_and_fall, close=False, cases=3)
 
 
-# --- example 16: counts go to zero when tweets stop --------------------------------------------------------------------
+# --- example 16: counts go to zero when tweets stop -----------------------------------------------
 
 
 def go_to_zero(first: fs.Instant) -> fs.Formula:

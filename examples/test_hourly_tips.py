@@ -50,7 +50,7 @@ def hourly(stream: SearchStrategy[fs.Stream]) -> SearchStrategy[fs.Stream]:
     return ss.timed(stream, every="1 hour", column="ts")
 
 
-# --- one driver: sums by hour ------------------------------------------------------------------------------------------
+# --- one driver: sums by hour ---------------------------------------------------------------------
 
 one_driver = hourly(ss.always(rides(1, st.integers(1, 9), 1, 1), during=3))
 
@@ -68,7 +68,7 @@ def test_equal_tips_taken_for_duplicates_are_found() -> None:
     def without_duplicates(rides: DataFrame) -> DataFrame:
         return hourly_tips(rides.dropDuplicates(["driver", "tip"]))
 
-    with pytest.raises(fs.Falsified, match="the property is false in window [12]") as failure:
+    with pytest.raises(fs.Falsified, match=r"the property is false in window [12]") as failure:
         fs.for_all(one_driver, without_duplicates, fs.always(the_sum_of_the_hour, during=3), over=HOURS, cases=10)
     found = failure.value.report.counterexample
     assert found is not None
@@ -76,7 +76,7 @@ def test_equal_tips_taken_for_duplicates_are_found() -> None:
     assert last in before, "a tip that had come before"
 
 
-# --- exactly one maximum -----------------------------------------------------------------------------------------------
+# --- exactly one maximum --------------------------------------------------------------------------
 
 two_drivers = hourly(ss.always(rides(st.integers(1, 2), st.integers(1, 9), 1, 3), during=2))
 
@@ -98,7 +98,7 @@ def test_every_driver_instead_of_the_best_is_found() -> None:
     assert last == {1, 2} and {1, 2} not in before, "false in the first hour in which both drove"
 
 
-# --- driver 1 until driver 2 ---------------------------------------------------------------------------------------------
+# --- driver 1 until driver 2 ----------------------------------------------------------------------
 
 # Driver 1 has the largest tip, but once driver 2 has more in all.
 first_leads = ss.overlay(rides(1, 5, 1, 1), rides(2, 3, 1, 1))

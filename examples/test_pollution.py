@@ -44,7 +44,7 @@ def readings(sensor: int | SearchStrategy[int], low: int, high: int, size: int =
     return ss.batches(reading, min_size=size, max_size=size)
 
 
-# --- alerts are right: those sensors, and no others --------------------------------------------------------------------
+# --- alerts are right: those sensors, and no others -----------------------------------------------
 
 
 def the_polluted_sensors(now: fs.Instant) -> fs.Check:
@@ -70,7 +70,7 @@ def test_one_peak_that_is_enough_is_found() -> None:
     assert found is not None and sorted(found.trace[0].input.values("level")) == [0, LIMIT + 1]
 
 
-# --- alerts come in time: none while the air is clean, one in the hour in which it is not ---------------------------------
+# --- alerts come in time: none while the air is clean, one in the hour in which it is not ---------
 
 
 def only_clean(batch: fs.Batch) -> fs.Check:

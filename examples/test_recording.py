@@ -22,7 +22,7 @@ PAYMENTS = Path(__file__).parent / "recordings" / "payments.csv"
 SCHEMA = "id STRING NOT NULL, customer STRING NOT NULL, cents INT NOT NULL, ts TIMESTAMP NOT NULL"
 HOURS = fs.tumbling("1 hour", on={"input": "ts", "output": "at"})
 
-payments = ss.replay(PAYMENTS, every=3, schema=SCHEMA)  # three in a batch, in the order in which they arrived
+payments = ss.replay(PAYMENTS, every=4, schema=SCHEMA)  # four in a batch, in the order in which they arrived
 
 
 def per_hour(payments: DataFrame) -> DataFrame:
@@ -44,16 +44,16 @@ def closes_too_soon(payments: DataFrame) -> DataFrame:
 
 def every_payment_once(hour: fs.Instant) -> bool:
     paid = {r.id: r.cents for r in hour.input}
-    return sum(hour.output.values("cents")) == sum(paid.values())
+    return hour.output.values("cents") == ([sum(paid.values())] if paid else [])
 
 
 def test_every_payment_counts_once() -> None:
-    fs.for_all(payments, turnover, fs.always(every_payment_once), over=HOURS, cases=6)
+    fs.for_all(payments, turnover, fs.always(every_payment_once), over=HOURS, cases=5)
 
 
 def test_a_payment_that_counts_twice_is_found() -> None:
     with pytest.raises(fs.Falsified) as failure:
-        fs.for_all(payments, counts_twice, fs.always(every_payment_once), over=HOURS, cases=6)
+        fs.for_all(payments, counts_twice, fs.always(every_payment_once), over=HOURS, cases=5)
     found = failure.value.report.counterexample
     assert found is not None
     assert found.trace[-1].input.values("id") == ["p03", "p03"], "false in the hour of the double payment"
@@ -61,7 +61,7 @@ def test_a_payment_that_counts_twice_is_found() -> None:
 
 def test_an_hour_that_is_closed_too_soon_is_found() -> None:
     with pytest.raises(fs.Falsified) as failure:
-        fs.for_all(payments, closes_too_soon, fs.always(every_payment_once), over=HOURS, cases=6)
+        fs.for_all(payments, closes_too_soon, fs.always(every_payment_once), over=HOURS, cases=5)
     found = failure.value.report.counterexample
     assert found is not None
     assert "p09" in found.trace[-1].input.values("id"), "false in the hour of the late payment"

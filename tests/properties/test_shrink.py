@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firesteel.properties.shrink import ROUND, Drawn, Search, _apart, _changed, _edits, _weight
+from firesteel.properties.shrink import ROUND, Drawn, Search, _apart, _changed, _edits, _kept, _tails, _weight
 from firesteel.streams import Stream
 
 
@@ -73,9 +73,38 @@ def test_nothing_smaller_fails():
 
 @given(st.lists(st.one_of(st.booleans(), st.integers(-50, 50), st.floats(-50, 50), st.binary(max_size=2)), max_size=30))
 def test_every_edit_changes_something_inside(choices):
-    for start, stop, instead in _edits(tuple(choices)):
+    floor = tuple(choice if isinstance(choice, bool) else type(choice)() for choice in choices)
+    for start, stop, instead in _edits(tuple(choices), floor):
         assert 0 <= start < stop <= len(choices)
         assert tuple(choices[start:stop]) != instead or any(c != c for c in choices)
+
+
+def test_what_is_at_its_simplest_is_left_alone():
+    choices = (True, 4.0, True, 7.5, False)
+    values = [edit for edit in _edits(choices, (True, 4.0, True, 4.0, False)) if edit[2] and edit[1] - edit[0] == 1]
+    assert values and {place for place, _, _ in values} == {3}
+
+
+def test_lists_are_cut_at_their_end():
+    choices = (True, 1, True, 2, False, True, 3, True, 4, False)
+    assert list(_tails(choices)) == [(0, 4), (2, 4), (5, 9), (7, 9)]
+
+
+def test_a_stretch_is_kept_and_the_rest_is_simple():
+    choices = tuple(part for number in range(1, 41) for part in (True, number))
+    floor = tuple(choice if choice is True else 0 for choice in choices)
+    kept = dict(_kept(choices, floor))
+    assert kept
+    for made, (start, stop) in kept.items():
+        assert made == floor[:start] + choices[start:stop] + floor[stop:]
+    shortest = [range_ for range_ in kept.values() if range_[1] - range_[0] <= 4]
+    assert {place for start, stop in shortest for place in range(start, stop)} == set(range(len(choices))), "no gaps"
+    assert not list(_kept(floor, floor)), "nothing to keep"
+
+
+def test_the_same_among_simple_ones():
+    found, rounds, _ = searched(as_choices([5] * 30 + [77] + [6] * 40), lambda values: 77 in values)
+    assert found == [77] and rounds <= 8
 
 
 def test_edits_put_together_do_not_overlap():

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from firesteel.errors import InvalidArgument, described
+from firesteel.errors import InvalidArgument, PredicateError, described
 from firesteel.properties.shrink import Candidate, Choices, Drawn, Inputs
 from firesteel.properties.words import size_of
 from firesteel.streams import Batch, Stream
@@ -264,8 +264,11 @@ def observed(action: Callable[[], T]) -> tuple[T, Mapping[str, float]]:
     def example(_: None) -> None:
         try:
             done.append((action(), dict(current_build_context().data.target_observations)))
-        except UnsatisfiedAssumption as error:  # else Hypothesis would try again, with the same
-            refused.append(error)
+        except Exception as error:
+            why = error.__cause__ if isinstance(error, PredicateError) else error
+            if not isinstance(why, UnsatisfiedAssumption):
+                raise
+            refused.append(why)  # else Hypothesis would try again, with the same
 
     example()
     if refused:
