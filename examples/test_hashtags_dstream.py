@@ -264,7 +264,7 @@ def test_example_17_a_peak_becomes_the_top() -> None:
 # --- example 18: the formula depends on a number that was drawn -----------------------------------
 
 WINDOW = 3
-prefixes = ss.always(tweets(st.sampled_from(["#a", "#b"]), 1), during=2)
+prefixes = ss.always(tweets(st.sampled_from(["#a", "#b", "#c", "#d", "#e"]), 1), during=2)
 
 
 def copies(n: int, stream: fs.Stream) -> SearchStrategy[dict[str, fs.Stream]]:
@@ -291,5 +291,5 @@ def test_a_window_shorter_than_the_repetitions_is_found() -> None:
     def job(tweets: Any, number: Any) -> Any:
         return count_hashtags(WINDOW - 1)(tweets)
 
-    found = falsified(repeated, job, counted_as_often_as_repeated, cases=6)
+    found = falsified(repeated, job, counted_as_often_as_repeated, cases=10)
     assert found.inputs["number"][0] == [3] and len(found.trace) == 3, "false in batch 2, with three repetitions"

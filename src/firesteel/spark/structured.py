@@ -96,10 +96,10 @@ def exercise_apart(
 
 
 def at_once(spark: SparkSession) -> int:
-    """How many cases are run at once: a micro-batch keeps little more than a core busy."""
+    """How many cases are run at once: a micro-batch keeps little more than a core busy, and waits in between."""
     if os.environ.get("PYSPARK_PIN_THREAD", "true").lower() != "true":
         return 1  # threads share those of the JVM then, and with them its locks
-    return max(1, min(4, int(spark.sparkContext.defaultParallelism)))
+    return max(1, min(4, int(spark.sparkContext.defaultParallelism) + 1))
 
 
 def _resumed(watcher: Watcher, judged: int) -> Watcher:
