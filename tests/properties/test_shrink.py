@@ -3,7 +3,18 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firesteel.properties.shrink import ROUND, Drawn, Search, _apart, _changed, _edits, _kept, _tails, _weight
+from firesteel.properties.shrink import (
+    ROUND,
+    Drawn,
+    Search,
+    _apart,
+    _changed,
+    _edits,
+    _isolated,
+    _kept,
+    _tails,
+    _weight,
+)
 from firesteel.streams import Stream
 
 
@@ -91,15 +102,27 @@ def test_lists_are_cut_at_their_end():
 
 
 def test_a_stretch_is_kept_and_the_rest_is_simple():
-    choices = tuple(part for number in range(1, 41) for part in (True, number))
-    floor = tuple(choice if choice is True else 0 for choice in choices)
-    kept = dict(_kept(choices, floor))
-    assert kept
-    for made, (start, stop) in kept.items():
-        assert made == floor[:start] + choices[start:stop] + floor[stop:]
-    shortest = [range_ for range_ in kept.values() if range_[1] - range_[0] <= 4]
-    assert {place for start, stop in shortest for place in range(start, stop)} == set(range(len(choices))), "no gaps"
-    assert not list(_kept(floor, floor)), "nothing to keep"
+    choices = tuple(part for number in range(1, 41) for part in (True, number, True, number, False))
+    floor = tuple(choice if isinstance(choice, bool) else 0 for choice in choices)
+    kept, isolated = list(_kept(choices, floor)), list(_isolated(choices, floor))
+    assert len(kept) == len(isolated) > 24
+    seen = set()
+    for made in kept:
+        places = [place for place, choice in enumerate(made) if choice and choice is not True]
+        seen |= set(places)
+        assert made == floor[: places[0]] + choices[places[0] : places[-1] + 1] + floor[places[-1] + 1 :]
+    assert seen == {place for place, choice in enumerate(choices) if not isinstance(choice, bool)}, "no gaps"
+    assert min(sum(type(choice) is int and choice > 0 for choice in made) for made in kept) <= 8
+    assert not list(_kept(floor, floor)) and not list(_isolated(floor, floor)), "nothing to keep"
+
+
+def test_lists_outside_of_the_stretch_are_as_short_as_the_shortest():
+    short, long = (True, 5, False), (True, 5, True, 6, True, 7, False)
+    choices = (short + long) * 10
+    floor = tuple(choice if isinstance(choice, bool) else 0 for choice in choices)
+    shortest = min(_isolated(choices, floor), key=len)
+    assert len(shortest) <= 18 * 3 + len(short + long + long)
+    assert any(type(choice) is int and choice > 0 for choice in shortest)
 
 
 def test_the_same_among_simple_ones():

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from firesteel.streams import Stream
@@ -21,8 +22,8 @@ ROUND = 200
 """How many candidates are run together."""
 # Fewer choices than this that are not at their simplest are looked at one by one.
 _FEW = 24
-# The shortest stretch that is kept by itself is this part of a case.
-_STRETCHES = 40
+# Into so many parts a case is cut to find the one that matters.
+_PARTS = (2, 6, 24)
 
 
 @dataclass(frozen=True)
@@ -59,47 +60,56 @@ class Search:
         self._draw, self._failing = draw, failing
         self._tried: set[Choices] = {first.choices}
         self._together: list[Choices] = []
+        # What is tried first, and once: it may be all there is to do.
+        self._first = [_isolated, _kept]
         # Edits that made nothing simpler, with the choices they were made to: drawing is not free either.
         self._useless: set[tuple[Edit, Choices]] = set()
 
     def round(self) -> bool:
         """Try many candidates at once; is there more to try?"""
+        while self._first:
+            if self._found_among(list(self._first.pop(0)(self.found.choices, self._floor()))):
+                self._first = []
+                return True
         choices = self.found.choices
-        floor = self._floor()
-        kept = dict(_kept(choices, floor))
         edits = {
             _changed(choices, [edit]): edit
-            for edit in _edits(choices, floor)
+            for edit in _edits(choices, self._floor())
             if (edit, choices[edit[0] : edit[1]]) not in self._useless
         }
-        wanted = [choices for choices in (*self._together, *kept, *edits) if choices not in self._tried]
+        wanted = [choices for choices in (*self._together, *edits) if choices not in self._tried]
+        if not wanted:
+            return False
+        found = self._found_among(wanted, edits)
+        # What succeeded alone, together: all of it, and the most promising halves, in case all is too much. Only what
+        # Hypothesis drew as it was asked for: what it had to mend may have moved everything behind it.
+        clean = [c for c in found if isinstance(c, Drawn) and c.choices == c.asked]
+        worked = [edits[candidate.choices] for candidate in clean if candidate.choices in edits]
+        self._together = []
+        while len(worked) > 1:
+            self._together.append(_changed(choices, _apart(worked)))
+            worked = worked[: len(worked) // 2]
+        return True
+
+    def _found_among(
+        self, wanted: Sequence[Choices], edits: Mapping[Choices, Edit] = MappingProxyType({})
+    ) -> list[Candidate]:
+        """Those that fail of as many as fit into a round, the simplest first, which is taken."""
+        before = self.found
         fresh = list(islice(dict.fromkeys(wanted), ROUND))
         self._tried.update(fresh)
-        if not fresh:
-            return False
-        drawn = self._draw(fresh)
-        simpler = [candidate for candidate in drawn if candidate.size < self.found.size]
-        self._learn(edits, drawn)
-        found = sorted(self._failing(simpler), key=lambda candidate: candidate.size)
-        # Those that Hypothesis drew as they were asked for: what it had to mend may have moved everything behind it.
-        clean = [c for c in found if isinstance(c, Drawn) and c.choices == c.asked]
-        # What succeeded alone, together: all of it, and the most promising halves, in case all is too much.
-        stretch = next((candidate for candidate in clean if candidate.choices in kept), None)
-        base = choices if stretch is None else stretch.choices
-        worked = [edits[candidate.choices] for candidate in clean if candidate.choices in edits]
-        if stretch is not None:  # what matters in it need not have mattered to them
-            start, stop = kept[stretch.choices]
-            worked = [edit for edit in worked if edit[1] <= start or edit[0] >= stop]
-        self._together = []
-        while len(worked) + (base is not choices) > 1 and worked:
-            self._together.append(_changed(base, _apart(worked)))
-            worked = worked[: len(worked) // 2]
+        drawn = self._draw(fresh) if fresh else []
+        for candidate in drawn:
+            if isinstance(candidate, Drawn) and candidate.asked in edits and candidate.size >= before.size:
+                edit = edits[candidate.asked]
+                self._useless.add((edit, before.choices[edit[0] : edit[1]]))
+        simpler = [candidate for candidate in drawn if candidate.size < before.size]
+        found = sorted(self._failing(simpler), key=lambda candidate: candidate.size) if simpler else []
         if found:
-            # Where little is left that matters, the rest goes more easily.
-            self.found = found[0] if stretch is None else stretch
-            if _marks(self.found.choices) != _marks(choices):
+            self.found = found[0]
+            if _marks(self.found.choices) != _marks(before.choices):
                 self._useless.clear()  # elsewhere the same edit is another
-        return True
+        return found
 
     def _floor(self) -> Choices:
         """The simplest choices that have the shape of those found; as far as that can be told."""
@@ -109,13 +119,6 @@ class Search:
         # Where a value does not fit, Hypothesis takes the simplest that does.
         same_shape = drawn and _marks(drawn[0].choices) == _marks(choices) and len(drawn[0].choices) == len(choices)
         return drawn[0].choices if same_shape else simplest
-
-    def _learn(self, edits: Mapping[Choices, Edit], drawn: Sequence[Candidate]) -> None:
-        size, choices = self.found.size, self.found.choices
-        for candidate in drawn:
-            if isinstance(candidate, Drawn) and candidate.asked in edits and candidate.size >= size:
-                edit = edits[candidate.asked]
-                self._useless.add((edit, choices[edit[0] : edit[1]]))
 
 
 @dataclass(frozen=True)
@@ -129,17 +132,34 @@ Edit: TypeAlias = tuple[int, int, Choices]
 """From a place up to before another: what stands there instead."""
 
 
-def _kept(choices: Choices, floor: Choices) -> Iterator[tuple[Choices, tuple[int, int]]]:
-    """Everything at its simplest but for a stretch: what is wrong is mostly in one place. Also where that is."""
+def _isolated(choices: Choices, floor: Choices) -> Iterator[Choices]:
+    """All at its simplest, and lists as short as the shortest, but for a stretch: most trouble is in one place."""
+    lists = list(_lists(choices))
+    least = min((len(starts) for starts, _ in lists), default=0)
+    cuts = [(starts[least], end) for starts, end in lists if len(starts) > least]
+    for start, stop in _stretches(choices, floor):
+        made = (*floor[:start], *choices[start:stop], *floor[stop:])
+        yield _changed(made, [(a, b, ()) for a, b in cuts if b <= start or a >= stop])
+
+
+def _kept(choices: Choices, floor: Choices) -> Iterator[Choices]:
+    """The same with lists as long as they are."""
+    for start, stop in _stretches(choices, floor):
+        yield (*floor[:start], *choices[start:stop], *floor[stop:])
+
+
+def _stretches(choices: Choices, floor: Choices) -> Iterator[tuple[int, int]]:
+    """Parts of a case, overlapping, of several lengths; none where little is left to make simpler."""
     if sum(a != b for a, b in zip(choices, floor, strict=True)) < _FEW:
         return
-    marks = [0, *_marks(choices), len(choices)]
-    length = len(marks) // 2
-    while length >= max(1, len(marks) // _STRETCHES):
-        for at in range(0, len(marks) - length, max(1, length // 2)):
-            start, stop = marks[at], marks[at + length]
-            yield (*floor[:start], *choices[start:stop], *floor[stop:]), (start, stop)
-        length //= 2
+    marks = _marks(choices)
+    if len(marks) < _PARTS[-1]:  # no lists, or few: anywhere will do
+        marks = list(range(0, len(choices), max(1, len(choices) // _PARTS[-1])))
+    borders = sorted({0, *marks, len(choices)})
+    for parts in _PARTS:
+        length = max(1, len(borders) // parts)
+        for at in range(0, len(borders) - length, max(1, length // 2)):
+            yield borders[at], borders[at + length]
 
 
 def _edits(choices: Choices, floor: Choices) -> Iterator[Edit]:
@@ -167,13 +187,18 @@ def _edits(choices: Choices, floor: Choices) -> Iterator[Edit]:
 
 
 def _tails(choices: Choices) -> Iterator[tuple[int, int]]:
-    """From an element of a list up to its end, which a false boolean marks."""
+    """From an element of a list up to its end."""
+    yield from ((start, end) for starts, end in _lists(choices) for start in starts)
+
+
+def _lists(choices: Choices) -> Iterator[tuple[list[int], int]]:
+    """Where the elements of every list begin, and where it ends: a false boolean marks that."""
     begun: list[int] = []
     for place in _marks(choices):
         if choices[place]:
             begun.append(place)
         else:
-            yield from ((start, place) for start in begun)
+            yield begun, place
             begun = []
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MOST_RECORDS = 1_500_000
 """How many input records one bulk run takes; they are on the driver."""
+_FEW = 3
 
 
 def exercise_together(spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running) -> list[Trace | None]:
@@ -101,7 +102,8 @@ class _Plan:
                 # Event time ends for all of them at once, so they have to be of one length.
                 key = case.length, cell_of(self._edges[number], facts, case.length)
                 together.setdefault(key, []).append(number)
-        return [group for group in together.values() if len(group) > 1]
+        # Many that are by themselves run more quickly alone, several at once.
+        return [group for group in together.values() if len(group) > 1 or len(together) <= _FEW]
 
     def run(self, cases: Sequence[Case]) -> list[Trace]:
         """Run cases in one query for each output."""
