@@ -154,9 +154,10 @@ class _Plan:
 
     def _settings(self) -> dict[str, str]:
         settings = {"spark.sql.datetime.java8API.enabled": "true"}
-        if self._how.over is not None and not any(fact.reacts for fact in self._time.values()):
+        patient = not any(fact.reacts or self._mode(name) == "complete" for name, fact in self._time.items())
+        if self._how.over is not None and self._how.close and patient:
             # A micro-batch without data after each that moves the watermark would only bring out earlier what the next
-            # one brings: to windows of event time it is the same.
+            # one brings, or the end of event time: to windows it is the same.
             settings["spark.sql.streaming.noDataMicroBatches.enabled"] = "false"
         return settings
 

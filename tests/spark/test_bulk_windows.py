@@ -1,0 +1,68 @@
+"""Windows of event time in a bulk run are those of runs alone, though it runs fewer micro-batches where that can be."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pyspark.sql import functions as F
+
+import firesteel as fs
+from firesteel.spark.bulk import _Plan, exercise_together
+from firesteel.spark.query import Running
+from firesteel.spark.structured import Case, exercise
+
+HOURS = fs.tumbling("1 hour", on={"input": "ts", "output": "at"})
+
+
+def at(minutes):
+    return datetime(2024, 1, 1, tzinfo=UTC) + timedelta(minutes=minutes)
+
+
+def case(*batches):
+    return Case({"input": fs.Stream("k INT, ts TIMESTAMP", batches, span=(at(0), at(300)))})
+
+
+# The watermark moves over two hours at once, stands still, and nothing comes in a batch.
+CASES = [
+    case([(0, at(10)), (1, at(50))], [(0, at(130))], [], [(1, at(131)), (0, at(190))]),
+    case([(0, at(30)), (0, at(55))], [(1, at(125)), (1, at(135))], [], [(0, at(195))]),
+]
+
+
+def counted():
+    def subject(f):
+        counts = f.withWatermark("ts", "0 minutes").groupBy("k", F.window("ts", "1 hour")).count()
+        return counts.select("k", "count", F.window_time("window").alias("at"))
+
+    return subject
+
+
+def first_of_each(f):
+    return f.withWatermark("ts", "10 minutes").dropDuplicatesWithinWatermark(["k"]).select("k", F.col("ts").alias("at"))
+
+
+def stamped(f):
+    return counted()(f).withColumn("now", F.current_timestamp())
+
+
+@pytest.mark.parametrize(
+    "subject, mode, close, fewer",
+    [
+        (counted(), "append", True, True),
+        (counted(), "append", False, False),
+        (counted(), "update", True, True),
+        (counted(), "complete", True, False),
+        (first_of_each, "append", True, False),
+        (stamped, "append", True, False),
+    ],
+)
+def test_windows_are_those_of_runs_alone(spark, subject, mode, close, fewer):
+    how = Running(over=HOURS, output_mode=mode, close=close)
+    together = exercise_together(spark, CASES, subject, how)
+    alone = exercise(spark, CASES, subject, how, [lambda instant: False] * len(CASES))
+    assert any(len(instant.output) for trace in alone for instant in trace)
+    for expected, found in zip(alone, together, strict=True):
+        if found is not None:
+            assert found == expected
+    settings = _Plan(spark, CASES, subject, how)._settings()
+    assert (settings.get("spark.sql.streaming.noDataMicroBatches.enabled") == "false") is fewer
+    assert any(found is not None for found in together) or not fewer
