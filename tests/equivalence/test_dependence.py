@@ -217,7 +217,11 @@ def test_what_is_not_symmetric_is_shown_small():
     ids=lambda value: repr(value),
 )
 def test_what_does_not_respect_the_equality(dependence, equal):
-    check = check_dependence(dependence, equal, RECORDS)
+    # Few values, so that what has to meet does meet, whatever else Hypothesis is told by the modules it finds.
+    few = st.builds(
+        lambda k, x, tag: Record(k=k, x=x / 10, tag=tag), st.integers(0, 1), st.integers(42, 48), st.integers(2, 9)
+    )
+    check = check_dependence(dependence, equal, few)
     assert not check and "does not respect" in check.reason
     one, twin, other = check.records
     assert equal.equal(one, twin)

@@ -158,8 +158,8 @@ def invented(trace):
 def test_failures_that_only_a_bulk_run_sees_are_none(spark, monkeypatch, which):
     original = judge.exercise_together
 
-    def inventing(spark, cases, *rest):
-        traces = original(spark, cases, *rest)
+    def inventing(spark, cases, *rest, **more):
+        traces = original(spark, cases, *rest, **more)
         if which == "all of them":
             return [invented(trace) for trace in traces]
         return [*traces[:3], invented(traces[3]), *traces[4:]]

@@ -83,7 +83,9 @@ class Judge:
         A few of them, `samples`, are run alone too, and have to come out the same.
         """
         long_enough = [inputs for inputs in cases if not self._too_short(inputs)]
-        traces = exercise_together(self._spark, [Case(inputs) for inputs in long_enough], self._subject, self._how)
+        traces = exercise_together(
+            self._spark, [Case(inputs) for inputs in long_enough], self._subject, self._how, also_single=not samples
+        )
         screened = [(c, trace) for c, trace in zip(long_enough, traces, strict=True) if trace is not None]
         sampled = _spread(screened, samples)
         self.run_ahead([inputs for inputs, _ in sampled])

@@ -32,10 +32,13 @@ MOST_RECORDS = 1_500_000
 _FEW = 3
 
 
-def exercise_together(spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running) -> list[Trace | None]:
+def exercise_together(
+    spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running, *, also_single: bool = False
+) -> list[Trace | None]:
     """Run cases together and record their traces; None for one that has to run alone.
 
-    `CannotCarry` says why it is not possible at all.
+    `CannotCarry` says why it is not possible at all. A case that can run with no other may do so here by itself, if
+    `also_single` and few of them do.
     """
     if not cases:
         return []
@@ -45,7 +48,7 @@ def exercise_together(spark: SparkSession, cases: Sequence[Case], subject: Subje
         raise CannotCarry("a batch is large enough for a run of its own")
     plan = _Plan(spark, cases, subject, how)
     traces: list[Trace | None] = [None] * len(cases)
-    for group in plan.groups():
+    for group in plan.groups(also_single):
         for chunk in _chunks(cases, group):
             for number, trace in zip(chunk, plan.run([cases[number] for number in chunk]), strict=True):
                 traces[number] = trace if how.over is None else how.over.cut(trace, cases[number].inputs)
@@ -90,7 +93,7 @@ class _Plan:
             for case, edges in zip(cases, self._edges, strict=True)
         }
 
-    def groups(self) -> list[list[int]]:
+    def groups(self, also_single: bool) -> list[list[int]]:
         """Numbers of cases that may run together; not those that have to run alone."""
         facts = list(self._time.values())
         if not any(fact.watermarks for fact in facts):
@@ -102,8 +105,8 @@ class _Plan:
                 # Event time ends for all of them at once, so they have to be of one length.
                 key = case.length, cell_of(self._edges[number], facts, case.length)
                 together.setdefault(key, []).append(number)
-        # Many that are by themselves run more quickly alone, several at once.
-        return [group for group in together.values() if len(group) > 1 or len(together) <= _FEW]
+        least = 1 if also_single and len(together) <= _FEW else 2
+        return [group for group in together.values() if len(group) >= least]
 
     def run(self, cases: Sequence[Case]) -> list[Trace]:
         """Run cases in one query for each output."""
