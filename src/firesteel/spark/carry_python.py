@@ -31,8 +31,9 @@ STATEFUL = frozenset({"FlatMapGroupsInPandasWithState", "TransformWithStateInPyS
 """Those whose functions are told the watermark."""
 
 
-COLUMN_FUNCTIONS = {
-    200: workers.of_series, 204: workers.of_parts_of_series, 250: workers.of_arrays, 251: workers.of_parts_of_arrays,
+COLUMN_FUNCTIONS: dict[int, tuple[Callable[..., Any], workers.Columns]] = {
+    200: (workers.of_columns, workers.Series), 204: (workers.of_parts, workers.Series),
+    250: (workers.of_columns, workers.Arrays), 251: (workers.of_parts, workers.Arrays),
 }  # fmt: skip
 """Functions of whole columns (pandas series, Arrow arrays, iterators of these) by PySpark's numbers for them."""
 
@@ -41,8 +42,8 @@ def column_function(spark: SparkSession, udf: Any, arguments: list[Any], case: A
     """A function of whole columns, called for every case by itself: the column is its last argument."""
     types = [_exact_types(spark).get(each.dataType().simpleString()) for each in arguments]
     named = [each.key() if each.nodeName() == "NamedArgumentExpression" else None for each in arguments]
-    wrap = COLUMN_FUNCTIONS[udf.evalType()]
-    wrapper = wrap(workers.Pickled(_command(spark, udf)), workers.Arguments(types, named))
+    wrap, kind = COLUMN_FUNCTIONS[udf.evalType()]
+    wrapper = wrap(kind, workers.Pickled(_command(spark, udf)), workers.Arguments(types, named))
     return _function(spark, udf, wrapper, udf.dataType(), [*arguments, case])
 
 

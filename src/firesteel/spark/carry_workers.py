@@ -111,7 +111,7 @@ class Arguments:
         self._names = [name for name in names if name is not None]
 
     def taken(self, columns: Any, named: dict[str, Any]) -> list[Any]:
-        """All arguments, those that are named last, without the column; of pandas with the types they have alone."""
+        """All arguments, those that are named last, without the column."""
         return [*columns[:-1], *(named[name] for name in self._names)]
 
     def given(self, columns: list[Any]) -> tuple[list[Any], dict[str, Any]]:
@@ -131,84 +131,83 @@ def _exact_series(column: Any, dtype: str | None) -> Any:
     return exact(column.to_frame(), {0: dtype}).iloc[:, 0]
 
 
-def of_series(pickled: Pickled, arguments: Arguments) -> Callable[..., Any]:
-    """For functions of pandas series."""
+class Series:
+    """Columns as pandas series, or frames where they hold structs."""
+
+    @staticmethod
+    def cases(column: Any) -> Any:
+        return column
+
+    @staticmethod
+    def at(columns: list[Any], places: Any, arguments: Arguments) -> list[Any]:
+        return arguments.exact([column.iloc[places].reset_index(drop=True) for column in columns])
+
+    @staticmethod
+    def together(parts: list[Any]) -> Any:
+        return _series_together(parts)
+
+    @staticmethod
+    def cut(column: Any, start: int, size: int) -> Any:
+        return column.iloc[start : start + size].reset_index(drop=True)
+
+
+class Arrays:
+    """Columns as Arrow arrays."""
+
+    @staticmethod
+    def cases(column: Any) -> Any:
+        return column.to_pandas()
+
+    @staticmethod
+    def at(columns: list[Any], places: Any, arguments: Arguments) -> list[Any]:
+        return [column.take(_indices(places)) for column in columns]
+
+    @staticmethod
+    def together(parts: list[Any]) -> Any:
+        return _arrays_together(parts)
+
+    @staticmethod
+    def cut(column: Any, start: int, size: int) -> Any:
+        return column.slice(start, size)
+
+
+Columns = type[Series] | type[Arrays]
+
+
+def of_columns(kind: Columns, pickled: Pickled, arguments: Arguments) -> Callable[..., Any]:
+    """For functions of whole columns."""
+
+    def called(columns: list[Any]) -> Any:
+        positional, by_name = arguments.given(columns)
+        return pickled.load()(*positional, **by_name)
 
     def function(*columns: Any, **named: Any) -> Any:
         own = arguments.taken(columns, named)
         if not len(columns[-1]):
-            positional, by_name = arguments.given(own)
-            return pickled.load()(*positional, **by_name)
-        made = []
-        places = _places(columns[-1])
-        for at in places:
-            part = arguments.exact([column.iloc[at].reset_index(drop=True) for column in own])
-            positional, by_name = arguments.given(part)
-            made.append(pickled.load()(*positional, **by_name))
-        return _in_place(_series_together(made), places)
+            return called(own)
+        places = _places(kind.cases(columns[-1]))
+        return _in_place(kind.together([called(kind.at(own, at, arguments)) for at in places]), places)
 
     return function
 
 
-def of_parts_of_series(pickled: Pickled, arguments: Arguments) -> Callable[[Any], Any]:
-    """For functions of iterators of pandas series, or of tuples of them."""
+def of_parts(kind: Columns, pickled: Pickled, arguments: Arguments) -> Callable[[Any], Any]:
+    """For functions of iterators of columns, or of tuples of them."""
 
-    def function(parts: Any) -> Iterator[Any]:
-        import pandas as pd
-
-        kept = list(parts)
-        if not kept:
-            return
-        whole = [pd.concat(column, ignore_index=True) for column in zip(*kept, strict=True)]
-        places = _places(whole[-1])
-        made = []
-        for at in places:
-            part = arguments.exact([column.iloc[at].reset_index(drop=True) for column in whole[:-1]])
-            given = iter([part[0] if len(part) == 1 else tuple(part)])
-            made.append(_series_together(list(pickled.load()(given))))
-        answer, start = _in_place(_series_together(made), places), 0
-        for columns in kept:
-            yield answer.iloc[start : start + len(columns[-1])].reset_index(drop=True)
-            start += len(columns[-1])
-
-    return function
-
-
-def of_arrays(pickled: Pickled, arguments: Arguments) -> Callable[..., Any]:
-    """For functions of Arrow arrays."""
-
-    def function(*columns: Any, **named: Any) -> Any:
-        own = arguments.taken(columns, named)
-        if not len(columns[-1]):
-            positional, by_name = arguments.given(own)
-            return pickled.load()(*positional, **by_name)
-        made = []
-        places = _places(columns[-1].to_pandas())
-        for at in places:
-            positional, by_name = arguments.given([column.take(_indices(at)) for column in own])
-            made.append(pickled.load()(*positional, **by_name))
-        return _in_place(_arrays_together(made), places)
-
-    return function
-
-
-def of_parts_of_arrays(pickled: Pickled, arguments: Arguments) -> Callable[[Any], Any]:
-    """For functions of iterators of Arrow arrays, or of tuples of them."""
+    def called(columns: list[Any]) -> Any:
+        given = iter([columns[0] if len(columns) == 1 else tuple(columns)])
+        return kind.together(list(pickled.load()(given)))
 
     def function(parts: Any) -> Iterator[Any]:
         kept = list(parts)
         if not kept:
             return
-        whole = [_arrays_together(list(column)) for column in zip(*kept, strict=True)]
-        places = _places(whole[-1].to_pandas())
-        made = []
-        for at in places:
-            part = [column.take(_indices(at)) for column in whole[:-1]]
-            given = iter([part[0] if len(part) == 1 else tuple(part)])
-            made.append(_arrays_together(list(pickled.load()(given))))
-        answer, start = _in_place(_arrays_together(made), places), 0
+        *own, cases = (kind.together(list(column)) for column in zip(*kept, strict=True))
+        places = _places(kind.cases(cases))
+        answer = _in_place(kind.together([called(kind.at(own, at, arguments)) for at in places]), places)
+        start = 0
         for columns in kept:
-            yield answer.slice(start, len(columns[-1]))
+            yield kind.cut(answer, start, len(columns[-1]))
             start += len(columns[-1])
 
     return function
