@@ -1,5 +1,6 @@
 """Shrinking in rounds, without Spark: the draw is Hypothesis's or a stand-in, the failure a plain function."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -123,6 +124,24 @@ def test_lists_outside_of_the_stretch_are_as_short_as_the_shortest():
     shortest = min(_isolated(choices, floor), key=len)
     assert len(shortest) <= 18 * 3 + len(short + long + long)
     assert any(type(choice) is int and choice > 0 for choice in shortest)
+    for made in _isolated(choices, floor):
+        assert sum(choice is False for choice in made) == 20, "every list is there"
+        assert sum(choice is True for choice in made) >= 20, "and none is shorter than the shortest"
+
+
+@pytest.mark.parametrize("mended", [False, True])
+def test_only_what_was_drawn_as_asked_is_put_together(mended):
+    """What Hypothesis had to mend may have moved everything behind it."""
+
+    def draw(wanted):
+        # A mended one has one choice more than was asked for.
+        drawn = [(*asked, *([0] if mended else [])) for asked in wanted]
+        return [Drawn(c, {"input": Stream(None, [numbers(c)])}, asked=a) for c, a in zip(drawn, wanted, strict=True)]
+
+    first = as_choices([9, 8, 7])
+    search = Search(Drawn(first, {"input": Stream(None, [[9, 8, 7]])}, asked=first), draw, list)
+    assert search.round() and len(search.found.choices) < len(first)
+    assert bool(search._together) is not mended
 
 
 def test_the_same_among_simple_ones():

@@ -83,8 +83,7 @@ class Search:
         found = self._found_among(wanted, edits)
         # What succeeded alone, together: all of it, and the most promising halves, in case all is too much. Only what
         # Hypothesis drew as it was asked for: what it had to mend may have moved everything behind it.
-        clean = [c for c in found if isinstance(c, Drawn) and c.choices == c.asked]
-        worked = [edits[candidate.choices] for candidate in clean if candidate.choices in edits]
+        worked = [edits[candidate.choices] for candidate in found if candidate.choices in edits]
         self._together = []
         while len(worked) > 1:
             self._together.append(_changed(choices, _apart(worked)))
