@@ -50,6 +50,14 @@ KEYED = one(
     [[]],
 )
 
+# Records of several cases in every batch: what looks at whole columns must not see them together.
+MIXED = one(
+    "k INT, n INT, s STRING, xs ARRAY<INT>",
+    [[(0, 1, "a", [1]), (1, 9, "b", None)], [(0, 5, "b", None), (2, None, "a", [3]), (0, 7, None, [])]],
+    [[(0, 40, "a", [1]), (1, 2, None, [2, None]), (3, 4, "a", [1])], [(1, 100, "c", [])]],
+    [[(5, 3, "d", [])], [(6, 8, "e", None)]],
+)
+
 NESTED = one(
     "id INT, p STRUCT<a: INT, b: STRING>, m MAP<STRING, INT>, ps ARRAY<STRUCT<x: INT, y: STRING>>",
     [[(1, (1, "x"), {"u": 1, "v": 2}, [(1, "p"), (2, None)])], [], [(2, None, None, None), (3, (None, "x"), {}, [])]],
@@ -358,12 +366,13 @@ ZOO = [
     Kept("nested keys", lambda f: f.groupBy("p", "ps").count(), "update", NESTED, slow=True),
     Kept("Python UDF with a closure", plain_udf),
     Kept("pandas UDF", pandas_udf),
-    Kept("pandas UDF of a whole column, in another", lambda f: f.select("k", from_the_mean(place("n", "s") + 2))),
-    Kept("pandas UDF as a group", lambda f: f.groupBy(place("n", "s").alias("p")).agg(F.sum("n")), "update"),
-    Kept("pandas UDF in a filter", lambda f: f.where(from_the_mean(F.coalesce("n", "k", F.lit(1))) >= 0)),
-    Kept("pandas UDFs of parts", pandas_udf_in_parts),
-    Kept("pandas UDF of structs, by name", struct_udf),
-    Kept("Arrow UDFs", arrow_udf),
+    Kept("pandas UDF of a whole column, in another", lambda f: f.select("k", from_the_mean(place("n", "s") + 2)),
+         cases=MIXED),
+    Kept("pandas UDF as a group", lambda f: f.groupBy(place("n", "s").alias("p")).agg(F.sum("n")), "update", MIXED),
+    Kept("pandas UDF in a filter", lambda f: f.where(from_the_mean(F.coalesce("n", "k", F.lit(1))) >= 0), cases=MIXED),
+    Kept("pandas UDFs of parts", pandas_udf_in_parts, cases=MIXED),
+    Kept("pandas UDF of structs, by name", struct_udf, cases=MIXED),
+    Kept("Arrow UDFs", arrow_udf, cases=MIXED),
     Kept("pandas UDF in a generator", lambda f: f.select("k", F.explode(F.array(place("n", "s"), "n"))),
          refused="of whole columns", slow=True),
     Kept("mapInPandas", mapped_in_pandas),
