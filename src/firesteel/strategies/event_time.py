@@ -80,7 +80,8 @@ def timed(
 ) -> Streams:
     """What `stream` draws, with an event time in `column` of every record; batch k covers the k-th `every` of time.
 
-    `column` is a TIMESTAMP or a TIMESTAMP_NTZ (then in UTC); what was drawn there is replaced.
+    `column` is a TIMESTAMP or a TIMESTAMP_NTZ (then in UTC); what `stream` has there is replaced, and not even drawn
+    where it comes from plain `ss.records`.
 
     - `out_of_order`: some records lie up to this much before where they would be.
     - `late`: a few records lie further back than that, up to this much.
@@ -211,7 +212,7 @@ def _readable(length: int) -> int:
 
 @st.composite
 def _timed(draw: DrawFn, stream: SearchStrategy[Any], times: _Times, column: str) -> Stream:
-    beside = Beside(_messy if times.messy else _tidy, width=2 if times.messy else 1)
+    beside = Beside(_messy if times.messy else _tidy, width=2 if times.messy else 1, column=column)
     drawn = lifted(drawn_beside(draw, stream, beside), "timed")
     tickets = _tickets(draw, [record for batch in drawn.batches for record in batch.records], beside)
     batches = [with_schema(batch, drawn.schema) for batch in drawn.batches]

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from firesteel import schemas
+from firesteel.durations import START
 from firesteel.errors import InvalidArgument, described
 from firesteel.records import Record, make_record
 from firesteel.strategies.arguments import strategy_of, whole
@@ -30,12 +31,16 @@ from firesteel.streams import Batch, common_schema, fitter, make_batch
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
+# What stands in a column of timestamps until it gets its own: not drawn, as a draw is not free.
+_MOMENTS = {"TimestampType": START, "TimestampNTZType": START.replace(tzinfo=None)}
 # A batch that may be larger than this is drawn as size, seed and pool.
 LARGE = 32
 # So is every batch of an example that has drawn this many values record by record: Hypothesis's budget is finite.
 _VALUES_ONE_BY_ONE = 800
 
 _SCHEMAS: WeakKeyDictionary[SearchStrategy[Any], StructType] = WeakKeyDictionary()
+# Of plain `records`, the strategies of their columns, and whether what they draw has to be checked.
+_COLUMNS: WeakKeyDictionary[SearchStrategy[Any], tuple[list[SearchStrategy[Any]], bool]] = WeakKeyDictionary()
 
 
 def records(schema: StructType | str | type, /, **columns: SearchStrategy[Any]) -> SearchStrategy[Record]:
@@ -68,6 +73,7 @@ def records(schema: StructType | str | type, /, **columns: SearchStrategy[Any]) 
             parts.append(strategy_of(own, field.name, "a strategy such as st.integers()"))
     strategy = st.tuples(*parts).map(_maker(parsed, checked=bool(columns)))
     _SCHEMAS[strategy] = parsed
+    _COLUMNS[strategy] = parts, bool(columns)
     return strategy
 
 
@@ -99,7 +105,6 @@ def batches(
         elements=elements,
         most=most,
         small=st.lists(elements, min_size=least, max_size=most),
-        pools=_pools(elements, largest),
         least=least,
         largest=largest,
         sizes=st.integers(least, largest),
@@ -107,7 +112,7 @@ def batches(
         schema=given if given is not None else drawn,
         width=width,
         trusted=elements in _SCHEMAS and given is None,
-        small_beside={},
+        beside={},
     )
     strategy = _batches(plan)
     if plan.schema is not None:
@@ -173,6 +178,28 @@ def _inside(strategy: SearchStrategy[Any]) -> Iterator[SearchStrategy[Any]]:
                 yield inner
 
 
+def _without(
+    elements: SearchStrategy[Any], column: str | None, beside: SearchStrategy[Any] | None = None
+) -> SearchStrategy[Any]:
+    """The same elements with nothing drawn for a column of timestamps, where they are plain `records`.
+
+    With something drawn beside each, as pairs: all in one tuple, as every layer costs as much as a value.
+    """
+    if elements not in _COLUMNS:
+        return elements if beside is None else st.tuples(elements, beside)
+    schema, (parts, checked) = _SCHEMAS[elements], _COLUMNS[elements]
+    make = _maker(schema, checked=checked)
+    kinds = [field.dataType.__class__.__name__ if field.name == column else "" for field in schema]
+    place = next((place for place, kind in enumerate(kinds) if kind in _MOMENTS), len(parts))
+    given = tuple(_MOMENTS[kind] for kind in kinds[place : place + 1])
+    drawn = [part for at, part in enumerate(parts) if at != place]
+    if beside is None:
+        return st.tuples(*drawn).map(lambda values: make((*values[:place], *given, *values[place:])))
+    return st.tuples(*drawn, beside).map(
+        lambda values: (make((*values[:place], *given, *values[place:-1])), values[-1])
+    )
+
+
 def _maker(schema: StructType, *, checked: bool) -> Callable[[tuple[Any, ...]], Record]:
     """Makes records of drawn values; those of strategies that the user gave are held against the schema."""
     if checked:
@@ -189,7 +216,6 @@ class _Plan:
     elements: SearchStrategy[Any]
     most: int | None
     small: SearchStrategy[list[Any]]
-    pools: SearchStrategy[list[Any]]
     least: int
     largest: int
     sizes: SearchStrategy[int]
@@ -197,7 +223,7 @@ class _Plan:
     schema: StructType | None
     width: int
     trusted: bool
-    small_beside: dict[SearchStrategy[Any], SearchStrategy[list[Any]]]
+    beside: dict[tuple[SearchStrategy[Any] | None, str | None], SearchStrategy[list[Any]]]
 
     def __repr__(self) -> str:
         # Hypothesis puts it into the text of every strategy around, and pytest shows that text where a test fails.
@@ -210,23 +236,33 @@ class _Plan:
         # Elements of `records` fit by construction.
         return make_batch(elements, self.schema) if self.trusted else Batch(elements, schema=self.schema)
 
-    def small_with(self, beside: SearchStrategy[Any]) -> SearchStrategy[list[Any]]:
+    def small_with(self, beside: Beside) -> SearchStrategy[list[Any]]:
         """Small batches as pairs: an element, and something else."""
-        if beside not in self.small_beside:
-            pairs = st.tuples(self.elements, beside)
-            self.small_beside[beside] = st.lists(pairs, min_size=self.least, max_size=self.most)
-        return self.small_beside[beside]
+        key = beside.strategy, beside.column
+        if key not in self.beside:
+            pairs = _without(self.elements, beside.column, beside.strategy)
+            self.beside[key] = st.lists(pairs, min_size=self.least, max_size=self.most)
+        return self.beside[key]
+
+    def pools_with(self, beside: Beside | None) -> SearchStrategy[list[Any]]:
+        """What large batches are made of."""
+        column = None if beside is None else beside.column
+        if (None, column) not in self.beside:
+            self.beside[None, column] = _pools(_without(self.elements, column), self.largest)
+        return self.beside[None, column]
 
 
 class Beside:
     """What is drawn beside each record of small batches, by `drawn_beside`.
 
     Hypothesis shrinks a list by taking choices out: what belongs to a record has to be drawn next to it, to go with it.
+    What it is drawn for is to stand in `column`, which need not be drawn then.
     """
 
-    def __init__(self, strategy: SearchStrategy[Any], width: int) -> None:
+    def __init__(self, strategy: SearchStrategy[Any], width: int, column: str) -> None:
         self.strategy = strategy
         self.width = width
+        self.column = column
         # By identity; the record is kept with its values, as only a living object's id is its own.
         self._values: dict[int, tuple[Any, deque[Any]]] = {}
 
@@ -267,7 +303,7 @@ def _batches(draw: DrawFn, plan: _Plan) -> Batch:
     if not plan.large and example.budget > 0:
         return _small(draw, plan, example)
     if plan not in example.pools:
-        example.pools[plan] = draw(plan.pools)
+        example.pools[plan] = draw(plan.pools_with(example.beside))
     if example.seed is None:
         example.seed = draw(_seeds)
     example.large_batches += 1
@@ -282,7 +318,7 @@ def _small(draw: DrawFn, plan: _Plan, example: _Example) -> Batch:
         elements = draw(plan.small)
         example.budget -= (len(elements) + 1) * plan.width
         return plan.batch(elements)
-    pairs = draw(plan.small_with(beside.strategy))
+    pairs = draw(plan.small_with(beside))
     example.budget -= (len(pairs) + 1) * (plan.width + beside.width)
     batch = plan.batch([element for element, _ in pairs])
     beside.note(batch, [value for _, value in pairs])
