@@ -80,10 +80,18 @@ def falsified(streams: Any, job: Any, formula: Any, *, cases: int = 3) -> fs.Cou
 # --- example 10: only the hashtags there are ------------------------------------------------------
 
 
+KNOWN = ["#spark", "#scala", "#scalacheck"]
+known_tags = ss.always(tweets(st.sampled_from(KNOWN), 2, 4), during=3)
+only_known = fs.always(lambda now: now.output and now.output.every(KNOWN.__contains__), during=3)
+
+
 def test_example_10_hashtags_are_those_of_the_tweets() -> None:
-    known = ["#spark", "#scala", "#scalacheck"]
-    stream = ss.always(tweets(st.sampled_from(known), 2, 4), during=3)
-    check(stream, get_hashtags, fs.always(lambda now: now.output and now.output.every(known.__contains__), during=3))
+    check(known_tags, get_hashtags, only_known)
+
+
+def test_words_that_are_no_hashtags_are_found() -> None:
+    found = falsified(known_tags, lambda tweets: tweets.flatMap(str.split), only_known)
+    assert len(found.trace) == 1 and "hello" in found.trace[0].output, "false in batch 0"
 
 
 # --- example 11: against a reference implementation -----------------------------------------------
@@ -142,11 +150,24 @@ def test_a_window_that_is_too_short_is_found() -> None:
 # --- example 13: no hashtag is missed -------------------------------------------------------------
 
 
-def test_example_13_hashtags_are_always_counted() -> None:
-    def all_counted(now: fs.Instant) -> bool:
-        return all(times(tag, now.output) > 0 for tag in hashtags_in(now.input))
+def all_counted(now: fs.Instant) -> bool:
+    return all(times(tag, now.output) > 0 for tag in hashtags_in(now.input))
 
-    check(ss.always(tweets(some_tags, 1, 4), during=5), count_hashtags(3), fs.always(all_counted, during=5))
+
+always_some = ss.always(tweets(some_tags, 1, 4), during=5)
+always_counted = fs.always(all_counted, during=5)
+
+
+def test_example_13_hashtags_are_always_counted() -> None:
+    check(always_some, count_hashtags(3), always_counted)
+
+
+def test_a_window_that_moves_too_far_is_found() -> None:
+    def every_other_batch(tweets: Any) -> Any:
+        return get_hashtags(tweets).map(lambda tag: (tag, 1)).reduceByKeyAndWindow(add, sub, 4, 2)
+
+    found = falsified(always_some, every_other_batch, always_counted)
+    assert len(found.trace) == 1 and not found.trace[0].output, "false in batch 0, of which nothing is told"
 
 
 # --- example 14: #spark is at the top until #scala is ---------------------------------------------
@@ -259,6 +280,14 @@ noise_and_peaks = ss.repeat(ss.overlay(noise, peak), times=2)
 
 def test_example_17_a_peak_becomes_the_top() -> None:
     check(noise_and_peaks, top_hashtag(2), a_peak_becomes_the_top, cases=2)
+
+
+def test_equal_tweets_taken_for_one_are_found() -> None:
+    def job(tweets: Any) -> Any:
+        return top_hashtag(2)(tweets.transform(lambda rdd: rdd.distinct()))
+
+    found = falsified(noise_and_peaks, job, a_peak_becomes_the_top, cases=2)
+    assert len(found.trace) == 5, "false in batch 4, the last in which the peak of batch 2 may be the top"
 
 
 # --- example 18: the formula depends on a number that was drawn -----------------------------------

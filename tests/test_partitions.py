@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from firesteel import Batch, InvalidArgument, Stream
 from firesteel import strategies as ss
-from firesteel.properties.replay import decoded, encoded
+from firesteel.search.replay import decoded, encoded
 
 
 def test_a_batch_keeps_its_partitions():

@@ -2,6 +2,7 @@
 
 import datetime
 import itertools
+import math
 import pickle
 from collections import Counter
 
@@ -41,6 +42,46 @@ def test_records_compare_with_dicts_in_any_order_of_columns():
     assert batch.contains([{"honest": True, "user": 1}])
     assert not batch.contains([{"honest": True, "usr": 1}])
     assert batch.same_set_as([{"honest": None, "user": 2}, {"honest": True, "user": 1}])
+
+
+def test_same_as_with_an_equality():
+    close = fs.equality(abs_tol=0.15, ignore=["at"])
+    batch = Batch([Record(n=1, x=1.0, at=1), Record(n=1, x=1.1, at=2), Record(n=2, x=math.nan, at=3)])
+    assert batch.same_as([(1, 1.2, 7), (2, math.nan, 8), (1, 0.9, 9)], equal=close), "plain tuples take the names"
+    assert batch.same_as([{"x": 1.2, "n": 1}, {"x": 1.0, "n": 1}, {"n": 2, "x": math.nan}], equal=close)
+    check = batch.same_as(
+        [Record(n=1, x=1.2, at=0), Record(n=1, x=1.3, at=0), Record(n=3, x=math.nan, at=0)], equal=close
+    )
+    assert not check and check.reason.startswith("2 missing: ") and check.records == (
+        Record(n=1, x=1.3, at=0), Record(n=3, x=math.nan, at=0), Record(n=1, x=1.0, at=1), Record(n=2, x=math.nan, at=3)
+    )  # fmt: skip
+    assert Batch(["Fire", "steel"]).same_as(["STEEL", "fire"], equal=fs.equality(by=str.lower))
+    assert Batch(["a", "A", "b"]).same_as(["a"], equal=fs.equality(by=str.lower)).records == ("A", "b")
+    assert Batch([1, 1]).same_as([1.0], equal=fs.equality(abs_tol=0.1)).records == (1,)
+    with pytest.raises(InvalidArgument, match=r"equal=0\.1 \(float\) is no equality"):
+        batch.same_as(batch, equal=0.1)
+
+
+numbers = st.lists(st.sampled_from([0.0, -0.0, 0.5, 0.9, 1.0, 1.4, 2, math.nan, math.inf, None]), max_size=5)
+
+
+@given(numbers, numbers, st.sampled_from([{"abs_tol": 0.5}, {"rel_tol": 0.5}, {"abs_tol": 0.1, "rel_tol": 0.3}]))
+def test_same_as_pairs_as_many_as_can_be(left, right, tolerance):
+    close = fs.equality(**tolerance)
+    most = _most_pairs(left, right, close)
+    check = Batch(left).same_as(right, equal=close)
+    assert bool(check) == (most == len(left) == len(right))
+    assert len(check.records) == len(left) + len(right) - 2 * most
+
+
+def _most_pairs(left, right, close):
+    if not left:
+        return 0
+    rest = left[1:]
+    with_first = (
+        1 + _most_pairs(rest, right[:i] + right[i + 1 :], close) for i, r in enumerate(right) if close.equal(left[0], r)
+    )
+    return max(_most_pairs(rest, right, close), *with_first, 0)
 
 
 small = st.lists(st.integers(0, 3), max_size=6)

@@ -6,15 +6,19 @@
 This module re-exports what a test file needs. Importing it starts no JVM and imports neither PySpark nor Hypothesis.
 """
 
+from firesteel import perturb as perturb
 from firesteel.api import CheckOptions as CheckOptions
 from firesteel.api import Engine as Engine
 from firesteel.api import OutputMode as OutputMode
 from firesteel.api import RunOptions as RunOptions
 from firesteel.api import Streams as Streams
 from firesteel.api import Subject as Subject
+from firesteel.api import assert_same as assert_same
+from firesteel.api import equivalent as equivalent
 from firesteel.api import for_all as for_all
 from firesteel.api import run as run
 from firesteel.api import session as session
+from firesteel.api import stable as stable
 from firesteel.checks import Check as Check
 from firesteel.equality import Equality as Equality
 from firesteel.equality import equality as equality

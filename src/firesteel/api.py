@@ -1,22 +1,28 @@
-"""What a test calls: `run` and `for_all`. They join the checks with the reports; the work is done below them."""
+"""What a test calls: `run`, `for_all`, `equivalent` and the like. They join checks with reports; the work is below."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
+from firesteel.checks import Check
 from firesteel.durations import duration
+from firesteel.equality import Equality
+from firesteel.equivalence.dependence import Dependence, unordered
 from firesteel.errors import InvalidArgument, described
-from firesteel.evidence import Report, SubjectError
+from firesteel.evidence import Falsified, Inconclusive, Report, SubjectError
 from firesteel.logic.formulas import FormulaLike, formula_of
-from firesteel.streams import Batch, Stream, Trace, make_stream
+from firesteel.logic.verdicts import Verdict
+from firesteel.perturb import Perturbation
+from firesteel.streams import Batch, Instant, Stream, Trace, make_stream
 
 if TYPE_CHECKING:
     from hypothesis import settings as Settings
     from hypothesis.strategies import SearchStrategy
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
+    from firesteel.search.check import Question
     from firesteel.spark.query import Running
     from firesteel.windows import Window
 
@@ -65,6 +71,9 @@ class CheckOptions(RunOptions, total=False):
     """Tells two properties of one test apart in the example database."""
     bulk: bool
     """Run many cases in one query, where the subject's plan allows it; True if left out."""
+    score: Callable[[Trace], float]
+    """How close a trace came to breaking the property, the higher the closer: cases that score high are tried again
+    with small changes. Left out, the formula itself says it: by premises that held, and promises kept late."""
     on_inconclusive: Literal["fail", "pass"]
     on_vacuous: Literal["fail", "pass"]
 
@@ -113,7 +122,7 @@ def run(stream: Stream | Batch | Mapping[str, Stream], subject: Subject, **optio
     >>> fs.run(fs.Batch([1, 2, 3]), lambda numbers: numbers.map(lambda n: 10 * n), engine="batch").output
     Batch([10, 20, 30])
     """
-    from firesteel.properties.drawing import as_inputs
+    from firesteel.search.drawing import as_inputs
     from firesteel.spark.engines import exercise
     from firesteel.spark.failures import SubjectFailure
     from firesteel.spark.structured import Case
@@ -127,8 +136,6 @@ def run(stream: Stream | Batch | Mapping[str, Stream], subject: Subject, **optio
     try:
         return exercise(spark, [Case(inputs)], subject, how, [lambda instant: False])[0]
     except SubjectFailure as failure:
-        from firesteel.logic.verdicts import Verdict
-
         raise SubjectError(str(failure), Report(Verdict.INCONCLUSIVE, 1)) from failure.__cause__
 
 
@@ -142,16 +149,29 @@ def for_all(streams: Streams, subject: Subject, formula: FormulaLike, **options:
     >>> fs.for_all(numbers, lambda frame: frame.repartition(2), same, cases=3).cases
     3
     """
-    from firesteel.properties.check import Question, check
+    from firesteel.properties.claim import question
+
+    def asked(streams: Any, spark: SparkSession, how: Running, **rest: Any) -> Question:
+        return question(streams, subject, formula_of(formula), spark, how, **rest)
+
+    return _checked("fs.for_all", asked, streams, dict(options))
+
+
+def _checked(
+    called: str, question: Callable[..., Question], streams: Any, options: dict[str, Any], *, scored: bool = True
+) -> Report:
+    """Ask a question with the user's options; raise where the answer is no good."""
     from firesteel.report.progress import showing
     from firesteel.report.text import render
+    from firesteel.search.check import check
 
-    how, spark, rest = _running(dict(options))
-    unknown = [name for name in rest if name not in CheckOptions.__annotations__]
+    how, spark, rest = _running(options)
+    known = [name for name in CheckOptions.__annotations__ if scored or name != "score"]
+    unknown = [name for name in rest if name not in known]
     if unknown:
         raise TypeError(
-            f"fs.for_all has no option {', '.join(map(repr, unknown))}: it has "
-            f"{', '.join([*RunOptions.__annotations__, *CheckOptions.__annotations__])}"
+            f"{called} has no option {', '.join(map(repr, unknown))}: it has "
+            f"{', '.join(dict.fromkeys([*RunOptions.__annotations__, *known]))}"
         )
     rest["examples"] = tuple(rest.get("examples", ()))
     if how.engine != "structured":
@@ -159,11 +179,142 @@ def for_all(streams: Streams, subject: Subject, formula: FormulaLike, **options:
     if how.engine == "batch":
         streams, rest["examples"] = _lifted_all(streams), tuple(map(_lifted, rest["examples"]))
     with showing() as progress:
-        question = Question(streams, subject, formula_of(formula), spark, how, progress=progress, **rest)
-        outcome = check(question)
+        outcome = check(question(streams, spark, how, progress=progress, **rest))
     if outcome.failure is not None:
         raise outcome.failure(render(outcome.report, outcome.failure), outcome.report) from outcome.cause
     return outcome.report
+
+
+_UNORDERED = unordered()
+
+
+def equivalent(
+    streams: Streams,
+    reference: Subject,
+    candidate: Subject,
+    *,
+    dependence: Dependence = _UNORDERED,
+    equal: Equality | None = None,
+    accept: Callable[[Instant, Batch, Batch], bool | Check] | None = None,
+    under: Sequence[Perturbation] = (),
+    **options: Unpack[CheckOptions],
+) -> Report:
+    """Check that two programs mean the same on all generated streams, up to the order that matters; raise if not.
+
+    `dependence` says which records have to keep their order: none if it is left out, and the batch in which a record
+    comes out does not matter either. In complete mode every table is compared with the table of the same batch.
+
+    >>> import firesteel as fs
+    >>> from firesteel import strategies as ss
+    >>> numbers = ss.always(ss.batches(ss.records("n INT NOT NULL"), min_size=1, max_size=3), during=2)
+    >>> fs.equivalent(numbers, lambda f: f.where("n > 1"), lambda f: f.where("NOT n <= 1"), cases=3).verdict
+    <Verdict.TRUE: 1>
+
+    - `equal`: when two records count as equal, such as `fs.equality(abs_tol=1e-9)`.
+    - `accept`: a function that is asked where a batch differs, whether both answers will do: it gets the instant, what
+      the reference put out there, and what the candidate did. Each batch is compared by itself then.
+    - `under`: perturbations (`firesteel.perturb`) that the candidate is run under; the reference is not.
+    """
+    return _compared("fs.equivalent", streams, reference, candidate, dependence, equal, accept, under, dict(options))
+
+
+def stable(
+    streams: Streams,
+    subject: Subject,
+    *,
+    under: Sequence[Perturbation],
+    dependence: Dependence = _UNORDERED,
+    equal: Equality | None = None,
+    accept: Callable[[Instant, Batch, Batch], bool | Check] | None = None,
+    **options: Unpack[CheckOptions],
+) -> Report:
+    """Check that a program means the same however Spark runs it: as it is, and under every one of some perturbations.
+
+    >>> import firesteel as fs
+    >>> from firesteel import perturb, strategies as ss
+    >>> numbers = ss.always(ss.batches(ss.records("n INT NOT NULL"), min_size=2, max_size=3), during=2)
+    >>> fs.stable(numbers, lambda frame: frame.where("n > 1"), under=[perturb.row_order()], cases=3).verdict
+    <Verdict.TRUE: 1>
+
+    `dependence`, `equal` and `accept` are those of `equivalent`. With other batches (`perturb.batch_boundaries()`) what
+    there is in the end is compared: all records in append mode, the last table in complete mode, and in update mode
+    the last row of every key, whose columns `dependence=fs.same_key(...)` has to name.
+    """
+    if not under:
+        raise InvalidArgument(f"{described('under', under)} changes nothing: write under=[perturb.row_order()]")
+    return _compared("fs.stable", streams, subject, subject, dependence, equal, accept, under, dict(options))
+
+
+def _compared(
+    called: str,
+    streams: Any,
+    reference: Subject,
+    candidate: Subject,
+    dependence: Dependence,
+    equal: Equality | None,
+    accept: Any,
+    under: Sequence[Perturbation],
+    options: dict[str, Any],
+) -> Report:
+    from firesteel.equivalence.claim import Sides, question
+    from firesteel.equivalence.matcher import Matcher
+
+    Matcher(dependence, equal=equal)  # refuses what is no dependence, no equality, or does not go together
+    if isinstance(under, Perturbation) or not all(isinstance(each, Perturbation) for each in under):
+        raise InvalidArgument(f"{described('under', under)} is no list of perturbations: write [perturb.row_order()]")
+    if accept is not None and not callable(accept):
+        raise InvalidArgument(f"{described('accept', accept)} is no function of an instant and two batches")
+    sides = Sides(reference, candidate, dependence, equal, accept, tuple(under))
+
+    def asked(streams: Any, spark: SparkSession, how: Running, **rest: Any) -> Question:
+        return question(streams, sides, spark, how, called, **rest)
+
+    return _checked(called, asked, streams, options, scored=False)
+
+
+def assert_same(
+    left: DataFrame, right: DataFrame, *, dependence: Dependence = _UNORDERED, equal: Equality | None = None
+) -> None:
+    """Check that two DataFrames hold the same rows, each as often; raise `Falsified` with the first ones that differ.
+
+    >>> import firesteel as fs
+    >>> words = fs.session().createDataFrame([("a", 1.0), ("b", float("nan")), ("b", None)], "word STRING, n DOUBLE")
+    >>> fs.assert_same(words, words.repartition(3))
+    >>> fs.assert_same(words, words.where("n IS NOT NULL").union(words.where("word = 'a'")))
+    Traceback (most recent call last):
+        ...
+    firesteel.evidence.Falsified: the frames differ: 1 row only left, 1 only right
+    <BLANKLINE>
+      left              right
+      word='b'  n=None  word='a'  n=1.0
+
+    Columns are compared by name, in whatever order they and the fields of structs come; names and types have to agree,
+    but not whether nulls are allowed. NaN equals NaN, null equals null, -0.0 equals 0.0, maps are equal in any order of
+    their keys, also inside arrays, structs and maps; strings are equal if all their characters are, whatever their
+    collation. Variants are equal if they say the same, however it is written.
+
+    Spark compares, and only the first differing rows come to the driver. `dependence` says which order matters, where
+    a frame's order is that of its partitions, and of the rows in them: `fs.ordered()` and `fs.same_key("user")` are
+    compared by Spark too, any other by a matcher on the driver, row by row.
+
+    `equal` has tolerances, ignored columns, or a function. With tolerances Spark pairs the rows that are exactly equal,
+    and those that are close to the only row that agrees with them in all columns without floats. What is left, up to
+    100,000 rows, is paired on the driver. So is all that has no exact equal where `equal` is a function. Where more is
+    left, `Inconclusive` is raised.
+
+    >>> fs.assert_same(words, words.selectExpr("word", "n + 1e-12 AS n"), equal=fs.equality(abs_tol=1e-9))
+    """
+    from firesteel.equivalence.frames import compare
+    from firesteel.report import sides
+    from firesteel.spark.same import Undecided
+
+    match compare(left, right, dependence, equal):
+        case None:
+            return
+        case Undecided() as found:
+            raise Inconclusive(found.reason, Report(Verdict.INCONCLUSIVE, 1))
+        case difference:
+            raise Falsified(sides.told(difference), Report(Verdict.FALSE, 1))
 
 
 def _running(options: dict[str, Any]) -> tuple[Running, SparkSession, dict[str, Any]]:

@@ -48,6 +48,8 @@ class Report:
     """What was checked, and on what: lines of a name and a text."""
     call: str = "subject"
     """How to hand the subject to `fs.run`: its name, and the output mode if it needs one."""
+    called: str = "fs.for_all"
+    """The function that was asked."""
 
 
 class Failed(AssertionError):

@@ -16,8 +16,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from firesteel.checks import Check
+from firesteel.equality import Equality
 from firesteel.errors import InvalidArgument, described
 from firesteel.names import name_of
+from firesteel.pairing import left_over
 from firesteel.records import Record, brief, columns_of, freeze, make_record, same, shown
 
 if TYPE_CHECKING:
@@ -226,19 +228,23 @@ class Batch(Sequence[Any]):
         keys = [sort_key(key_of(record, columns)) for record in self.records]
         for index in range(1, len(keys)):
             if keys[index] < keys[index - 1]:
-                pair = self.records[index - 1 : index + 1]
-                return Check(False, f"record {index} comes before record {index - 1} by {', '.join(columns)}", pair)
+                return out_of_order(index, columns, self.records[index - 1 : index + 1])
         return Check(True)
 
-    def same_as(self, other: Iterable[Any]) -> Check:
-        """The same records as `other`, each as often, in any order?
+    def same_as(self, other: Iterable[Any], *, equal: Equality | None = None) -> Check:
+        """The same records as `other`, each as often, in any order? `equal` says which records count as equal.
 
         >>> Batch([1, 1, 2]).same_as([1, 2, 3])
         Check(holds=False, reason='1 missing: 3; 1 too many: 1', records=(3, 1))
+        >>> bool(Batch([Record(n=1, x=0.5)]).same_as([(1, 0.5000001)], equal=Equality(abs_tol=1e-6)))
+        True
         """
         if _in_spark(other):
-            return other.lifted(self).same_as(other)
+            lifted = other.lifted(self)
+            return lifted.same_as(other) if equal is None else lifted.same_as(other, equal=equal)
         theirs = tuple(other)
+        if equal is not None:
+            return _same_by(self.records, theirs, equal)
         if _same_multiset(self.records, theirs):
             return Check(True)
         return difference(missing=_minus(theirs, self.records), extra=_minus(self.records, theirs))
@@ -624,6 +630,24 @@ def _same_multiset(left: Sequence[Any], right: Sequence[Any]) -> bool:
     return len(left) == len(right) and not _minus(left, right)
 
 
+def _same_by(mine: Sequence[Any], theirs: Sequence[Any], equal: Equality) -> Check:
+    """The answer of `same_as` with an equality, which goes by names: plain tuples take those of the other side."""
+    if not isinstance(equal, Equality):
+        raise InvalidArgument(f"{described('equal', equal)} is no equality: write fs.equality(rel_tol=1e-9)")
+    extra, missing = left_over(_with_names(mine, like=theirs), _with_names(theirs, like=mine), equal)
+    return difference(missing=missing, extra=extra)
+
+
+def _with_names(records: Sequence[Any], *, like: Sequence[Any]) -> list[Any]:
+    names = next((columns for record in like if (columns := columns_of(record)) is not None), None)
+    return [
+        make_record(dict(zip(names, record, strict=True)))
+        if names is not None and type(record) is tuple and len(record) == len(names)
+        else record
+        for record in records
+    ]
+
+
 def _minus(left: Sequence[Any], right: Sequence[Any]) -> tuple[Any, ...]:
     """The records of `left` that are left over when each record of `right` has taken one of its equals away."""
     waiting: dict[Hashable, list[Any]] = {}
@@ -682,6 +706,12 @@ def keyed(record: Any, columns: Sequence[str]) -> str:
     if not columns:
         return brief(record)
     return ", ".join(f"{column}={brief(record[column])}" for column in columns)
+
+
+def out_of_order(index: int, columns: Sequence[str], pair: tuple[Any, ...]) -> Check:
+    """Record `index` should have come before the one in front of it."""
+    by = ", ".join(columns) or "all columns"
+    return Check(False, f"record {index} comes before record {index - 1} by {by}", pair)
 
 
 def sort_key(value: Any) -> Any:

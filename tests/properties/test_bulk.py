@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 import firesteel as fs
 from firesteel import Verdict
 from firesteel import strategies as ss
-from firesteel.properties import judge
+from firesteel.properties import claim
 from firesteel.spark.carry import _Carrier
 from firesteel.streams import Instant, Trace, make_batch
 
@@ -42,14 +42,14 @@ def runs(monkeypatch):
     seen = {"together": [], "alone": []}
 
     def counting(name, kind):
-        original = getattr(judge, name)
+        original = getattr(claim, name)
 
         @functools.wraps(original)
         def wrapper(spark, cases, *rest, **more):
             seen[kind].append(len(cases))
             return original(spark, cases, *rest, **more)
 
-        monkeypatch.setattr(judge, name, wrapper)
+        monkeypatch.setattr(claim, name, wrapper)
 
     counting("exercise_together", "together")
     counting("exercise", "alone")
@@ -156,7 +156,7 @@ def invented(trace):
 
 @pytest.mark.parametrize("which", ["all of them", "some that are not sampled"])
 def test_failures_that_only_a_bulk_run_sees_are_none(spark, monkeypatch, which):
-    original = judge.exercise_together
+    original = claim.exercise_together
 
     def inventing(spark, cases, *rest, **more):
         traces = original(spark, cases, *rest, **more)
@@ -164,7 +164,7 @@ def test_failures_that_only_a_bulk_run_sees_are_none(spark, monkeypatch, which):
             return [invented(trace) for trace in traces]
         return [*traces[:3], invented(traces[3]), *traces[4:]]
 
-    monkeypatch.setattr(judge, "exercise_together", inventing)
+    monkeypatch.setattr(claim, "exercise_together", inventing)
     report = fs.for_all(numbers, identity, same, cases=20, spark=spark)
     assert (report.verdict, report.cases) == (Verdict.TRUE, 20)
     assert "differ" in report.setting["run"]
@@ -281,7 +281,7 @@ def test_other_outcomes_are_those_of_runs_alone(spark, name):
 def test_a_replay_keeps_the_span():
     from datetime import UTC, datetime
 
-    from firesteel.properties.replay import decoded, encoded
+    from firesteel.search.replay import decoded, encoded
 
     span = (datetime(2030, 1, 1, 9, tzinfo=UTC), datetime(2030, 1, 1, 12, tzinfo=UTC))
     stream = fs.Stream("ts TIMESTAMP", [[(span[0],)]], span=span)

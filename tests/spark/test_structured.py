@@ -1,9 +1,11 @@
 """What an instant is, against traces worked out by hand; and that nothing is left behind."""
 
 import datetime
+import importlib
 import threading
 
 import pytest
+from pyspark import cloudpickle
 from pyspark.sql import functions as F
 
 import firesteel as fs
@@ -207,6 +209,28 @@ def test_a_batch_or_a_list_where_a_stream_is_meant(spark):
             fs.run(wrong, lambda f: f, spark=spark)
     with pytest.raises(InvalidArgument, match="has no schema, which Spark needs"):
         fs.run(Stream(None, [[1]]), lambda f: f, spark=spark)
+
+
+def test_a_function_that_workers_cannot_import(spark, tmp_path, monkeypatch):
+    (tmp_path / "jobs_beside_the_test.py").write_text(
+        "def plus(n):\n    return n + 1\n\n\ndef lacks(n):\n    import nowhere_at_all\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    jobs = importlib.import_module("jobs_beside_the_test")
+    with pytest.raises(SubjectError) as failure:
+        fs.run(ONE, lambda f: f.select(F.udf(jobs.plus, "int")("n")), spark=spark)
+    assert "ModuleNotFoundError: No module named 'jobs_beside_the_test'. This process could" in str(failure.value)
+    assert "cloudpickle.register_pickle_by_value(sys.modules[__name__])" in str(failure.value)
+    assert "spark.sparkContext.addPyFile" in str(failure.value)
+
+    cloudpickle.register_pickle_by_value(jobs)
+    try:  # the way out that it names is one
+        assert fs.run(ONE, lambda f: f.select(F.udf(jobs.plus, "int")("n")), spark=spark).output
+        with pytest.raises(SubjectError, match="No module named 'nowhere_at_all'") as failure:
+            fs.run(ONE, lambda f: f.select(F.udf(jobs.lacks, "int")("n")), spark=spark)
+        assert "This process" not in str(failure.value), "nor can this process import it"
+    finally:
+        cloudpickle.unregister_pickle_by_value(jobs)
 
 
 def test_unknown_options(spark):

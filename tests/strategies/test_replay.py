@@ -11,9 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
+from hypothesis.internal.conjecture.data import ConjectureData
 
 from firesteel import Batch, InvalidArgument, Record, Stream
 from firesteel import strategies as ss
+from firesteel.search.drawing import Drawing
+from firesteel.strategies.replay import choices_of_whole
 
 SCHEMA = "user INT NOT NULL, at TIMESTAMP NOT NULL"
 START = datetime(2030, 1, 1, 9, 17, tzinfo=UTC)
@@ -99,6 +102,26 @@ def test_the_whole_recording_is_drawn_once_and_parts_of_it(records):
     for stream in streams:
         kept = [record for batch in stream for record in batch]
         assert kept == sorted(set(kept)), "in order, none twice"
+
+
+@pytest.mark.parametrize("records", [1, 2, 7, 64, 65, 500, 7000])
+def test_the_choices_of_the_whole_recording(records):
+    strategy = ss.replay(list(range(records)), every=-(-records // 5))
+    data = ConjectureData.for_choices(choices_of_whole(strategy))
+    stream = data.draw(strategy)
+    assert [record for batch in stream for record in batch] == list(range(records))
+    assert data.choices == choices_of_whole(strategy), "all of them were used, as they are"
+    assert choices_of_whole(st.just(stream)) is None
+
+
+@pytest.mark.parametrize("records", [1, 9, 700])
+@pytest.mark.parametrize("cases", [1, 2, 30])
+def test_a_check_begins_with_the_whole_recording(records, cases):
+    strategy = ss.replay(list(range(records)), every=-(-records // 5))
+    drawing = Drawing(strategy, "a test", settings(max_examples=cases, database=None))
+    sizes = [size(case.inputs["input"]) for case in drawing.to_come()]
+    assert sizes[0] == records and len(sizes) <= cases
+    assert cases < 30 or records == 1 or min(sizes) < records, "parts of it come later"
 
 
 @pytest.mark.parametrize("records, wanted", [(20, {3}), (60, {3, 50}), (700, {0, 699})])

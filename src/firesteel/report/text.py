@@ -43,13 +43,14 @@ def render(report: Report, failure: type[Failed] | None = None) -> str:
 
 def _title(report: Report, failure: type[Failed]) -> str:
     found = report.counterexample
+    what = {"fs.equivalent": "the equivalence", "fs.stable": "the stability"}.get(report.called, "the property")
     if failure is Falsified and found is not None:
-        return f"the property is false in {_named(found, deciding(found))}"
+        return f"{what} is false in {_named(found, deciding(found))}"
     if failure is Inconclusive:
-        return "the property could not be decided"
+        return f"{what} could not be decided"
     if failure is SubjectError:
         return "the subject failed"
-    return "the property says nothing here"
+    return f"{what} says nothing here"
 
 
 def _named(found: Counterexample, index: int) -> str:
@@ -222,12 +223,14 @@ def _again(report: Report, found: Counterexample, failure: type[Failed]) -> str:
     cut_short = any(i.watermark is not None for i in found.trace) and any(len(s) > count for s in found.inputs.values())
     keep_open = ", close=False" if cut_short and "close=" not in report.call else ""
     test = f"fs.run({_inputs_text(needed)}, {report.call}{keep_open})"
+    if report.called != "fs.for_all":
+        test = f"{report.called}(..., {report.call}, ..., examples=[{_inputs_text(dict(found.inputs))}])"
     if len(test) > _TEST:
         test = "(too long to print: failure.report.counterexample.inputs has the streams)"
     lines = ["Keep it as a test:", f"  {test}"]
     if len(found.replay) <= _REPLAY:
         note = "    # also in .hypothesis/; plain pytest tries it first"
-        lines += ["Run it again:", f'  fs.for_all(..., replay="{found.replay}"){note}']
+        lines += ["Run it again:", f'  {report.called}(..., replay="{found.replay}"){note}']
     return "\n".join(lines)
 
 

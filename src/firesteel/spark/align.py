@@ -45,6 +45,8 @@ class TimeFacts:
     """The grid of columns that hold windows, by expression id."""
     reacts: bool = False
     """Does it matter when what a watermark lets out comes out? To what keeps or drops records by what came before."""
+    by_batch: bool = False
+    """Does it matter to the records that come out in the end in which micro-batch a record came?"""
 
     @property
     def cell(self) -> int | None:

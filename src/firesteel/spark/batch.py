@@ -11,9 +11,11 @@ from firesteel.errors import InvalidArgument, described
 from firesteel.names import name_of
 from firesteel.spark.failures import SubjectFailure, root_cause
 from firesteel.spark.large import keep, large_batch
+from firesteel.spark.levers import pulled
 from firesteel.spark.query import Running
 from firesteel.spark.rdds import batch_of, rdd_of
 from firesteel.spark.recorded import Reader
+from firesteel.spark.shuffles import arriving
 from firesteel.spark.source import plain, refuse_what_is_not_carried, to_frame
 from firesteel.spark.structured import Case, Watcher, batch_at
 from firesteel.spark.subject import Subject, called
@@ -42,10 +44,11 @@ def _alone(spark: SparkSession, case: Case, subject: Subject, how: Running, watc
     if not case.length:
         return Trace(())
     batches = {name: batch_at(stream, 0) for name, stream in case.inputs.items()}
-    made = _outputs(spark, subject, {name: handed(spark, name, batch) for name, batch in batches.items()})
     # Where what goes in is large, so may be what comes out: then it stays in Spark.
     kept = any(len(batch) > how.large for batch in batches.values())
-    instant = Instant(0, batches, _collected(spark, made, how, kept=kept))
+    with pulled(spark, how.under):
+        made = _outputs(spark, subject, {name: handed(spark, name, batch) for name, batch in batches.items()})
+        instant = Instant(0, batches, _collected(spark, made, how, kept=kept))
     watcher(instant)
     return Trace([instant])
 
@@ -95,10 +98,9 @@ def _collected(
     spark: SparkSession, outputs: Mapping[str, DataFrame | RDD[Any]], how: Running, *, kept: bool
 ) -> dict[str, Batch]:
     thread = ThreadPoolExecutor(1, thread_name_prefix="firesteel")
+    most = how.large if kept else None
     try:
-        waiting = {
-            name: thread.submit(_batch, spark, out, how.large if kept else None) for name, out in outputs.items()
-        }
+        waiting = {name: thread.submit(_in_order, spark, out, most, how) for name, out in outputs.items()}
         return {name: batch.result(how.seconds) for name, batch in waiting.items()}
     except FutureTimeout:
         spark.sparkContext.cancelAllJobs()  # else they would go on, and keep the cores busy
@@ -109,6 +111,11 @@ def _collected(
         raise SubjectFailure(f"the subject raised inside Spark: {root_cause(error)}") from error
     finally:
         thread.shutdown(wait=False, cancel_futures=True)
+
+
+def _in_order(spark: SparkSession, output: DataFrame | RDD[Any], most: int | None, how: Running) -> Batch:
+    with arriving(spark.sparkContext, None if how.under is None else how.under.shuffle_order):  # this thread's own
+        return _batch(spark, output, most)
 
 
 def _batch(spark: SparkSession, output: DataFrame | RDD[Any], most: int | None) -> Batch:

@@ -10,16 +10,18 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from firesteel.records import make_record
+from firesteel.records import Record, make_record
 from firesteel.spark.align import cell_of, edges_of, has_late_records, moment, watermarks_alone
 from firesteel.spark.carry import CannotCarry, carrying
 from firesteel.spark.control import changed
 from firesteel.spark.failures import SubjectFailure
+from firesteel.spark.levers import pulled
 from firesteel.spark.query import Query, Running
 from firesteel.spark.source import MemorySource
-from firesteel.spark.structured import Case, batch_at
+from firesteel.spark.structured import Case, at_once, batch_at
 from firesteel.spark.subject import Subject, outputs_of
 from firesteel.streams import Batch, Instant, Stream, Trace, make_batch, make_stream
 
@@ -103,18 +105,22 @@ class _Plan:
             alone = self._watermarks[id(case)]
             if not has_late_records(self._edges[number], facts, alone):
                 # Event time ends for all of them at once, so they have to be of one length.
-                key = case.length, cell_of(self._edges[number], facts, case.length)
+                key = () if self._in_one else (case.length, cell_of(self._edges[number], facts, case.length))
                 together.setdefault(key, []).append(number)
         least = 1 if also_single and len(together) <= _FEW else 2
         return [group for group in together.values() if len(group) >= least]
 
     def run(self, cases: Sequence[Case]) -> list[Trace]:
         """Run cases in one query for each output."""
+        if self._in_one:
+            places = at_once(self._spark)
+            cases = [_in_one_batch(case, number % places, places) for number, case in enumerate(cases)]
         recorded: list[list[Instant]] = [[] for _ in cases]
         length = max(case.length for case in cases)
         with ExitStack() as stack:
             stack.enter_context(changed(self._spark, self._settings()))
-            queries = self._queries(cases, stack)
+            with pulled(self._spark, self._how.under):
+                queries = self._queries(cases, stack)
             for query in queries:
                 query.feed(0)
             for index in range(length):
@@ -143,7 +149,7 @@ class _Plan:
     def _instant(
         self, case: Case, index: int, outputs: Mapping[str, Batch], time: datetime, before: Sequence[Instant]
     ) -> Instant:
-        known = [moment(watermarks[index]) for watermarks in self._watermarks[id(case)]]
+        known = [moment(watermarks[index]) for watermarks in self._watermarks.get(id(case), ())]
         return Instant(
             index,
             {name: batch_at(stream, index) for name, stream in case.inputs.items()},
@@ -163,6 +169,16 @@ class _Plan:
             # one brings, or the end of event time: to windows it is the same.
             settings["spark.sql.streaming.noDataMicroBatches.enabled"] = "false"
         return settings
+
+    @property
+    def _in_one(self) -> bool:
+        """May all batches be fed as one? Windows cannot tell, where each result comes out once, at the end of time."""
+        return (
+            self._how.over is not None
+            and self._how.close
+            and self._how.under is None
+            and all(self._mode(name) == "append" and not fact.by_batch for name, fact in self._time.items())
+        )
 
     def _mode(self, name: str) -> str:
         mode = self._how.output_mode
@@ -187,6 +203,16 @@ class _Plan:
             queries.append(Query(self._spark, name, frame, list(sources.values()), mode, together, kept=False))
             stack.enter_context(queries[-1].running(stack))
         return queries
+
+
+def _in_one_batch(case: Case, part: int, parts: int) -> Case:
+    """The case with all its records in one batch, in order, and in one of some partitions."""
+    inputs = {}
+    for name, stream in case.inputs.items():
+        records = [record for batch in stream for record in batch.records]
+        sizes = tuple(len(records) if place == part else 0 for place in range(parts))
+        inputs[name] = make_stream([make_batch(records, stream.schema, sizes)], stream.schema)
+    return Case(inputs)
 
 
 def _hidden(cases: Sequence[Case]) -> dict[str, str]:
@@ -214,18 +240,24 @@ def _wide(name: str, cases: Sequence[Case], column: str) -> StructType:
 def _joined(name: str, cases: Sequence[Case], column: str, schema: StructType) -> Stream:
     """The streams of all cases of one input as one, with the number of its case in every record."""
     length = max(len(case.inputs[name]) for case in cases)
-    batches = [
-        make_batch(
-            (
-                make_record({**record.__dict__, column: number})
-                for number, case in enumerate(cases)
-                for record in batch_at(case.inputs[name], index)
-            ),
-            schema,
-        )
-        for index in range(length)
-    ]
-    return make_stream(batches, schema)
+    return make_stream(
+        [_joined_batch([batch_at(c.inputs[name], at) for c in cases], column, schema) for at in range(length)], schema
+    )
+
+
+def _joined_batch(batches: Sequence[Batch], column: str, schema: StructType) -> Batch:
+    """Batches of all cases as one: the first partitions of all are its first partition, and so on."""
+    sizes = [batch.partitions or (len(batch),) for batch in batches]
+    starts = [list(accumulate(parts, initial=0)) for parts in sizes]
+    records: list[Record] = []
+    partitions: list[int] = []
+    for part in range(max(map(len, sizes))):
+        before = len(records)
+        for number, (batch, cuts) in enumerate(zip(batches, starts, strict=True)):
+            some = batch.records[cuts[part] : cuts[part + 1]] if part + 1 < len(cuts) else ()
+            records += [make_record({**record.__dict__, column: number}) for record in some]
+        partitions.append(len(records) - before)
+    return make_batch(records, schema, tuple(partitions) if len(partitions) > 1 else None)
 
 
 def _split(batch: Batch, cases: int) -> list[Batch]:

@@ -46,6 +46,7 @@ def carrying(frame: DataFrame, columns: Mapping[str, str], mode: str) -> tuple[D
     except (Py4JError, PySparkException) as error:  # a plan that is not as expected is no fault of the subject's
         raise CannotCarry(f"its plan could not be rebuilt ({root_cause(error)})") from error
     carrier.time.reacts |= len(carrier.time.cells) > 1
+    carrier.time.by_batch |= carrier.time.reacts
     return DataFrame(made, spark), carrier.time
 
 
@@ -108,6 +109,7 @@ class _Carrier:
                 return plan.withNewChildren(self._seq([made])), case
             case _ if name in carry_python.NODES:
                 made, case = parts[0]
+                self.time.by_batch = True  # what it is handed at once is of one micro-batch
                 if name in carry_python.STATEFUL:
                     self._compares(None, reacts=True)
                 return carry_python.carried(self._spark, plan, made, case)
@@ -143,6 +145,7 @@ class _Carrier:
         children = [self._apart(child, case) for child in _items(expression.children())]
         if not _is_vectorised(expression):
             return expression.withNewChildren(self._seq(children))
+        self.time.by_batch = True  # it sees the columns of one micro-batch
         made = carry_python.column_function(self._spark, expression, children, case)
         self._functions.append((expression, made))
         return made
@@ -209,6 +212,7 @@ class _Carrier:
             raise CannotCarry("it aggregates without a group, and so has a row for no records")
         if self._mode != "complete":  # there nothing is late, and nothing leaves
             self._compares(self._grid(plan))
+        self.time.by_batch |= not all(map(_is_exact, _items(plan.aggregateExpressions())))
         groups = self._all_apart(plan.groupingExpressions(), case).appended(case)
         results = self._all_apart(plan.aggregateExpressions(), case).appended(case)
         return self._logical.Aggregate(groups, results, made, plan.hint()), case
@@ -279,6 +283,16 @@ _TRANSPARENT = frozenset(
 
 def _is_vectorised(node: Any) -> bool:
     return node.nodeName() == "PythonUDF" and node.evalType() in carry_python.COLUMN_FUNCTIONS
+
+
+def _is_exact(result: Any) -> bool:
+    """Does an aggregation give the same to the last bit, however its records are put together?"""
+    functions = [node.aggregateFunction() for node in _nodes(result) if node.nodeName() == "AggregateExpression"]
+    return all(
+        function.nodeName() in ("Max", "Min", "Count")
+        or (function.nodeName() == "Sum" and function.dataType().typeName() in ("long", "decimal"))
+        for function in functions
+    )
 
 
 def _inlined(spark: SparkSession, plan: Any) -> Any:

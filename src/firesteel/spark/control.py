@@ -7,7 +7,7 @@ batch; the end of event time is written into the tracker that Spark takes the ne
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -100,11 +100,8 @@ class Control:
         self._clock.setTime(_millis(self.at(index)))
 
     @contextmanager
-    def unseen(self, sources: Sequence[Any]) -> Iterator[None]:
-        """Feed several sources so that the query sees all of it in one batch."""
-        if len(sources) < 2:
-            yield
-            return
+    def unseen(self) -> Iterator[None]:
+        """Feed several sources, or partitions, so that the query sees all of it in one batch."""
         lock = self._execution.awaitProgressLock()  # the query holds it while it looks for new data
         lock.lock()
         try:
@@ -120,10 +117,10 @@ class Control:
     def end_event_time(self) -> bool:
         """Move the watermark past everything, from the next but one batch on; False where there is none."""
         tracker = self._execution.watermarkTracker()
-        ends = _field(tracker, "operatorToWatermarkMap").get(tracker)
+        ends = field_of(tracker, "operatorToWatermarkMap").get(tracker)
         as_java = self._jvm.scala.jdk.javaapi.CollectionConverters.asJava
         found: dict[Any, Any] = dict(as_java(ends))
-        far = max([0, *map(_value, found.values())]) + _FAR
+        far = max([self.watermark, *map(_value, found.values())]) + _FAR
         for operator, end in found.items():
             ends.update(operator, self._jvm.scala.Option.apply(far) if _is_option(end) else far)
         return bool(found)
@@ -145,10 +142,10 @@ def _millis(moment: datetime) -> int:
 
 
 def _give_clock(execution: Any, clock: Any) -> None:
-    _field(execution, "triggerClock").set(execution, clock)
+    field_of(execution, "triggerClock").set(execution, clock)
 
 
-def _field(thing: Any, name: str) -> Any:
+def field_of(thing: Any, name: str) -> Any:
     """A private field of a JVM object, through its class or one above it."""
     from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 

@@ -21,6 +21,7 @@ from firesteel.errors import InvalidArgument, described
 from firesteel.names import name_of
 from firesteel.spark import checkpoints
 from firesteel.spark.failures import SubjectFailure, root_cause
+from firesteel.spark.levers import pulled
 from firesteel.spark.query import Running
 from firesteel.spark.rdds import batch_of, rdd_of
 from firesteel.spark.structured import Case, Watcher, batch_at
@@ -51,6 +52,7 @@ def _alone(spark: SparkSession, case: Case, subject: Subject, how: Running, watc
     with ExitStack() as stack:
         stack.enter_context(_nothing_kept(spark.sparkContext))
         stack.enter_context(_checkpoints(spark))
+        stack.enter_context(pulled(spark, how.under))
         context = _context(spark.sparkContext, how.batch_interval)
         feeds = {name: _Feed(context, stream) for name, stream in case.inputs.items()}
         outputs = _outputs(context, subject, {name: feed.dstream for name, feed in feeds.items()})

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from firesteel.spark import batch, dstream, structured
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.query import Running
-from firesteel.spark.structured import Case, Watcher
+from firesteel.spark.structured import Case, Watcher, or_failure
 from firesteel.spark.subject import Subject
 from firesteel.streams import Trace
 
@@ -29,13 +29,13 @@ def exercise_apart(
     spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running
 ) -> list[Trace | SubjectFailure]:
     """Run whole cases by themselves, several at once where the engine can; a case that fails gives its failure."""
+    return in_threads(spark, lambda case: exercise(spark, [case], subject, how, [lambda now: False])[0], cases, how)
+
+
+def in_threads(
+    spark: SparkSession, run: Callable[[Case], Trace], cases: Sequence[Case], how: Running
+) -> list[Trace | SubjectFailure]:
+    """Run cases, several at once where the engine can; a case that fails gives its failure."""
     if how.engine == "structured":
-        return structured.exercise_apart(spark, cases, subject, how)
-    return [_one(spark, case, subject, how) for case in cases]
-
-
-def _one(spark: SparkSession, case: Case, subject: Subject, how: Running) -> Trace | SubjectFailure:
-    try:
-        return exercise(spark, [case], subject, how, [lambda instant: False])[0]
-    except SubjectFailure as failure:
-        return failure
+        return structured.in_threads(spark, run, cases)
+    return [or_failure(run, case) for case in cases]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 from firesteel.errors import InvalidArgument
@@ -31,7 +32,7 @@ def root_cause(error: BaseException) -> str:
     texts.append(str(error) or type(error).__name__)
     for text in texts:
         if "Traceback (most recent call last)" in text:
-            return _last_line_of_traceback(text)
+            return _with_way_out(_last_line_of_traceback(text))
     return _first_line(texts[-2] if len(texts) > 1 else texts[0])
 
 
@@ -63,6 +64,24 @@ def _last_line_of_traceback(text: str) -> str:
         if line and not line.startswith((" ", "\t")):
             return line.strip()
     return lines[-1].strip()
+
+
+def _with_way_out(line: str) -> str:
+    """What a worker said; and what to write, where it could not import a module that is imported here.
+
+    Functions and classes of a module are sent to workers by their names, and those of a test file stand in a module
+    that only pytest can import.
+    """
+    missing = re.fullmatch(r"ModuleNotFoundError: No module named '([^']+)'", line)
+    module = sys.modules.get(missing[1]) if missing else None
+    if module is None or "site-packages" in str(getattr(module, "__file__", None)):
+        return line
+    return (
+        f"{line}. This process could import it, but Spark's Python processes cannot: define the function or class "
+        "inside the subject's function, or write cloudpickle.register_pickle_by_value(sys.modules[__name__]) into the "
+        "file that defines it (from pyspark import cloudpickle), or put it into a module that is installed or was "
+        "given to spark.sparkContext.addPyFile"
+    )
 
 
 def _first_line(text: str) -> str:

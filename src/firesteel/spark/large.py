@@ -9,27 +9,41 @@ from __future__ import annotations
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import cached_property, reduce
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from firesteel.checks import Check
+from firesteel.equality import Equality
 from firesteel.errors import InvalidArgument
 from firesteel.names import name_of
-from firesteel.records import Record
+from firesteel.records import Record, columns_of
 from firesteel.schemas.conform import conformer
 from firesteel.spark.recorded import Reader, from_local
 from firesteel.spark.session import private_directory
 from firesteel.spark.source import to_frame
-from firesteel.streams import Batch, Span, common_schema, difference, key_of, keyed, make_batch, sort_key
+from firesteel.streams import (
+    Batch,
+    Span,
+    common_schema,
+    difference,
+    fitter,
+    key_of,
+    keyed,
+    make_batch,
+    out_of_order,
+    sort_key,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import DataType, StructType
 
 REMEMBERED = 20
 """How many offending records come to the driver."""
@@ -107,7 +121,7 @@ class LargeBatch(Batch):
         return parts, self._outside(column, spans, outside)
 
     def every(self, predicate: Callable[[Any], bool]) -> Check:
-        count, some = self._found(lambda record: not predicate(record))
+        count, some = self._found(predicate, wanted=False)
         if not count:
             return Check(True)
         verb = "does" if count == 1 else "do"
@@ -129,43 +143,60 @@ class LargeBatch(Batch):
     def unique(self, *columns: str) -> Check:
         from pyspark.sql import functions as F
 
-        by = list(columns) or self.df.columns
-        repeated = self.df.groupBy(*by).agg(F.count(F.lit(1)).alias("__times")).where("__times > 1")
-        first = repeated.orderBy(*by).first()
-        if first is None:
+        records, keys = self._keyed(self.df, self._known(columns) or self.df.columns)
+        counted = records.groupBy(*keys).agg(F.count("*").alias("times"), F.min("place").alias("first"))
+        repeated = counted.where("times > 1")
+        groups = repeated.count()
+        if not groups:
             return Check(True)
-        matching = [F.col(f"all.{name}").eqNullSafe(F.col(f"twice.{name}")) for name in by]
-        offending = self._few(self.df.alias("all").join(repeated.alias("twice"), matching, "leftsemi").orderBy(*by))
-        others = repeated.count() - 1
-        more = f", and {others} more repeat" if others else ""
-        return Check(False, f"{keyed(offending[0], columns)} comes {first['__times']} times{more}", offending)
+        few = repeated.orderBy("first").limit(REMEMBERED).alias("few")
+        same_key = [F.col(f"few.{key}").eqNullSafe(F.col(f"all.{key}")) for key in keys]
+        found = records.alias("all").join(F.broadcast(few), same_key).orderBy("first", "place")
+        rows = found.select("record", "times").take(REMEMBERED)
+        offending = tuple(self._maker(row.record) for row in rows)
+        more = f", and {groups - 1} more repeat" if groups > 1 else ""
+        return Check(False, f"{keyed(offending[0], columns)} comes {rows[0].times} times{more}", offending)
 
     def sorted_by(self, *columns: str) -> Check:
         make = self._maker
+        self._known(columns)
         ship(self.df.sparkSession)
 
         def edges(number: int, rows: Iterable[Any]) -> Iterator[Any]:
+            """Of a partition its first record, its last one, and how many it has: up to a record out of order."""
             first = last = None
-            for place, record in enumerate(map(make, rows)):
+            count = 0
+            for record in map(make, rows):
                 if last is not None and sort_key(key_of(record, columns)) < sort_key(key_of(last, columns)):
-                    yield number, first, record, (place, last, record)
+                    yield number, first, last, count, record
                     return
-                first, last = first if first is not None else record, record
-            if last is not None:
-                yield number, first, last, None
+                first, last, count = first if count else record, record, count + 1
+            if count:
+                yield number, first, last, count, None
 
-        before = None
-        for _, first, last, broken in sorted(self.df.rdd.mapPartitionsWithIndex(edges).collect(), key=lambda e: e[0]):
+        before, index = None, 0
+        for _, first, last, count, broken in sorted(
+            self.df.rdd.mapPartitionsWithIndex(edges).collect(), key=lambda edge: edge[0]
+        ):
             if before is not None and sort_key(key_of(first, columns)) < sort_key(key_of(before, columns)):
-                broken = (0, before, first)
+                return out_of_order(index, columns, (before, first))
+            before, index = last, index + count
             if broken is not None:
-                by = ", ".join(columns)
-                return Check(False, f"a record comes before the one in front of it by {by}", tuple(broken[1:]))
-            before = last
+                return out_of_order(index, columns, (last, broken))
         return Check(True)
 
-    def same_as(self, other: Iterable[Any]) -> Check:
-        return self._compared(other, both=True)
+    def same_as(self, other: Iterable[Any], *, equal: Equality | None = None) -> Check:
+        if equal is None:
+            return self._compared(other, both=True)
+        from firesteel.spark import same
+
+        frame, others = self._fitting(other)
+        check = same.check(self.df, frame, equal)
+        if not others:
+            return check
+        misfits = difference(missing=others[:REMEMBERED], extra=(), counts=(len(others), 0))
+        reasons = [misfits.reason] if check else [misfits.reason, check.reason]
+        return Check(False, "; ".join(reasons), (*misfits.records, *check.records))
 
     def same_set_as(self, other: Iterable[Any]) -> Check:
         return self._compared(other, both=True, distinct=True)
@@ -282,13 +313,13 @@ class LargeBatch(Batch):
         start, end = (_moment(edge, self._schema[column].dataType.typeName()) for edge in span)
         return (_named(column) >= start) & (_named(column) < end)
 
-    def _found(self, predicate: Callable[[Any], bool]) -> tuple[int, tuple[Record, ...]]:
-        """How many records satisfy a predicate, and some of them."""
+    def _found(self, predicate: Callable[[Any], bool], *, wanted: bool = True) -> tuple[int, tuple[Record, ...]]:
+        """How many records satisfy a predicate, or do not, and some of them."""
 
         def partition(records: Iterator[Record]) -> Iterator[tuple[int, list[Record]]]:
             count, some = 0, []
             for record in records:
-                if predicate(record):
+                if bool(predicate(record)) is wanted:
                     count += 1
                     if count <= REMEMBERED:
                         some.append(record)
@@ -301,33 +332,85 @@ class LargeBatch(Batch):
     def _few(self, frame: DataFrame) -> tuple[Record, ...]:
         return tuple(map(self._maker, frame.take(REMEMBERED)))
 
+    def _known(self, columns: Sequence[str]) -> Sequence[str]:
+        for column in columns:
+            if column not in self.df.columns:  # Spark would take another case, or a field of a struct
+                raise KeyError(f"no column {column!r}; the record has {', '.join(map(repr, self.df.columns))}")
+        return columns
+
+    def _keyed(self, frame: DataFrame, columns: Sequence[str]) -> tuple[DataFrame, list[str]]:
+        """Each record with its place, beside columns to tell it from others by; and the names of these."""
+        from pyspark.sql import functions as F
+
+        keys = [f"key{number}" for number in range(len(columns))]
+        values = [
+            comparable(_named(column), frame.schema[column].dataType).alias(key)
+            for key, column in zip(keys, columns, strict=True)
+        ]
+        record = F.struct(*map(_named, frame.columns)).alias("record")
+        return frame.select(*values, record, F.monotonically_increasing_id().alias("place")), keys
+
     def _frame_of(self, other: Iterable[Any]) -> DataFrame:
         if isinstance(other, LargeBatch):
             return other.df
         schema = _nullable(self._schema)  # a null where there is none here is a difference, not a mistake
         return to_frame(self.df.sparkSession, Batch(other, schema=schema).records, schema)
 
+    def _fitting(self, other: Iterable[Any]) -> tuple[DataFrame, tuple[Any, ...]]:
+        """The records of `other` that can be compared with those here; and the rest, which no record here equals."""
+        if isinstance(other, LargeBatch):
+            return other.df, ()
+        schema = _nullable(self._schema)
+        fit, names = fitter(schema), tuple(schema.fieldNames())
+        fitting, others = [], []
+        for record in other:
+            if columns_of(record) not in (None, names):  # as of any two records: order matters
+                others.append(record)
+                continue
+            try:
+                fitting.append(fit(_with_numbers_of(schema, record), "record"))
+            except InvalidArgument:
+                others.append(record)
+        return to_frame(self.df.sparkSession, fitting, schema), tuple(others)
+
     def _compared(self, other: Iterable[Any], *, both: bool, distinct: bool = False) -> Check:
+        from pyspark.sql import functions as F
+
         if isinstance(other, LargeBatch) and other.df.columns != self.df.columns:
-            columns = f"{', '.join(self.df.columns)} here, {', '.join(other.df.columns)} there"
-            return Check(False, f"the columns differ: {columns}", ())
-        try:
-            mine, theirs = self.df, self._frame_of(other)
-        except InvalidArgument as misfit:
-            return Check(False, str(misfit), ())
-        if distinct:
-            mine, theirs = mine.distinct(), theirs.distinct()
-        missing = theirs.exceptAll(mine)
-        extra = mine.exceptAll(theirs) if both else None
-        few_missing, few_extra = self._few(missing), self._few(extra) if extra is not None else ()
+            return self._of_other_columns(other, both=both)
+        frame, others = self._fitting(other)
+        (mine, keys), (theirs, _) = self._keyed(self.df, self.df.columns), self._keyed(frame, self.df.columns)
+        all_of_both = mine.withColumn("here", F.lit(True)).unionByName(theirs.withColumn("here", F.lit(False)))
+        here, there = F.count_if("here"), F.count_if(~F.col("here"))
+        over = F.least(here, F.lit(1)) - F.least(there, F.lit(1)) if distinct else here - there
+        # Extra records in the order in which they are here, missing ones in that of the other batch.
+        place = F.coalesce(F.min(F.when(F.col("here"), F.col("place"))), F.min("place"))
+        # To keep a record of each group costs Spark a sort, and mostly the keys are the record.
+        record = F.min_by("record", "place") if _is_hard(self._schema) else F.struct(*keys)
+        tallied = all_of_both.groupBy(*keys).agg(over.alias("over"), place.alias("place"), record.alias("record"))
+        missing, extra = tallied.where("over < 0"), tallied.where("over > 0")
+        signs = F.sum(F.greatest(-F.col("over"), F.lit(0))), F.sum(F.greatest("over", F.lit(0)))
+        totals = tallied.agg(*signs).first()
+        many, more = (total or 0 for total in totals or (0, 0))
         return difference(
-            missing=few_missing,
-            extra=few_extra,
-            counts=(
-                missing.count() if len(few_missing) == REMEMBERED else len(few_missing),
-                extra.count() if extra is not None and len(few_extra) == REMEMBERED else len(few_extra),
-            ),
+            missing=(*others, *(self._repeated(missing) if many else ()))[:REMEMBERED],
+            extra=self._repeated(extra) if more and both else (),
+            counts=(len(others) + many, more),
         )
+
+    def _repeated(self, tallied: DataFrame) -> tuple[Record, ...]:
+        """Some of the records that are over, each as often as it is."""
+        rows = tallied.orderBy("place").select("record", "over").take(REMEMBERED)
+        each = (record for row in rows for record in repeat(self._maker(row.record), abs(row.over)))
+        return tuple(islice(each, REMEMBERED))
+
+    def _of_other_columns(self, other: LargeBatch, *, both: bool) -> Check:
+        """No record here equals one of other columns."""
+        extra = self._few(self.df) if both else ()
+        counts = (len(other), len(self) if both else 0)
+        check = difference(missing=other._few(other.df), extra=extra, counts=counts)
+        columns = f"{', '.join(self.df.columns)} here, {', '.join(other.df.columns)} there"
+        return check if check else replace(check, reason=f"the columns differ: {columns}; {check.reason}")
 
 
 def _chunks(records: Iterator[Record]) -> Iterator[Batch]:
@@ -340,6 +423,72 @@ def _named(column: str) -> Column:
     from pyspark.sql import functions as F
 
     return F.col(f"`{column.replace('`', '``')}`")
+
+
+def comparable(column: Column, kind: DataType) -> Column:
+    """A column by whose values Spark can group records: it cannot by every type, nor are equal maps in one order."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
+
+    match kind:
+        case VariantType():
+            return F.struct(F.schema_of_variant(column), F.to_json(column))
+        case MapType(keyType=key, valueType=value):
+            entry = StructType().add("key", key).add("value", value)
+            return F.array_sort(F.transform(F.map_entries(column), lambda each: comparable(each, entry)))
+        case ArrayType(elementType=element) if _is_hard(element):
+            return F.transform(column, lambda each: comparable(each, element))
+        case StructType() if _is_hard(kind):
+            fields = (comparable(column.getField(f.name), f.dataType).alias(f.name) for f in kind.fields)
+            return F.when(column.isNotNull(), F.struct(*fields))
+        case _:
+            return column
+
+
+def _is_hard(kind: DataType) -> bool:
+    from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
+
+    match kind:
+        case VariantType() | MapType():
+            return True
+        case ArrayType(elementType=element):
+            return _is_hard(element)
+        case StructType():
+            return any(_is_hard(field.dataType) for field in kind.fields)
+        case _:
+            return False
+
+
+def _with_numbers_of(schema: StructType, record: Any) -> Any:
+    """A record with the numbers that its columns hold: 1 is 1.0, as on the driver, but a DOUBLE holds only the one."""
+    names = schema.fieldNames()
+    match record:
+        case Mapping() if set(record) == set(names):
+            values = [record[name] for name in names]
+        case Record() | list() | tuple() if len(record) == len(names):
+            values = list(record)
+        case _:
+            return record
+    return [_number(value, field.dataType.typeName()) for value, field in zip(values, schema.fields, strict=True)]
+
+
+def _number(value: Any, kind: str) -> Any:
+    make = _NUMBERS.get(kind)
+    if make is None or type(value) is make or not isinstance(value, int | float | Decimal):
+        return value
+    try:
+        made = make(value)
+    except (ValueError, OverflowError):  # there is no such whole number as NaN
+        return value
+    return made if made == value else value
+
+
+_NUMBERS: Mapping[str, type] = {
+    "boolean": bool,
+    **dict.fromkeys(("byte", "short", "integer", "long", "tinyint", "smallint", "int", "bigint"), int),
+    **dict.fromkeys(("float", "double"), float),
+    "decimal": Decimal,
+}
 
 
 def _moment(moment: datetime, kind: str) -> Column:
@@ -383,7 +532,12 @@ def _by_value(function: Callable[..., Any]) -> Iterator[None]:
 
     cloudpickle: Any = untyped
     module = sys.modules.get(getattr(function, "__module__", None) or "")
-    if module is None or not getattr(module, "__file__", None) or "site-packages" in str(module.__file__):
+    if (
+        module is None
+        or not getattr(module, "__file__", None)
+        or "site-packages" in str(module.__file__)
+        or module.__name__ in cloudpickle.list_registry_pickle_by_value()  # by the user, who wants it to stay so
+    ):
         yield
         return
     cloudpickle.register_pickle_by_value(module)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from firesteel.perturb import Variant
     from firesteel.windows import Window
 
 _numbers = itertools.count()
@@ -53,6 +54,8 @@ class Running:
     """Is the state read after every instant?"""
     engine: str = "structured"
     """What runs the cases: "structured", "dstream" or "batch"."""
+    under: Variant | None = None
+    """What is changed in how Spark runs them (`firesteel.spark.perturbed`)."""
 
 
 class TooLarge(Exception):
@@ -90,12 +93,23 @@ class Query:
 
     @contextmanager
     def running(self, stack: ExitStack) -> Iterator[None]:
-        view = f"firesteel_{next(_numbers)}"
-        checkpoint = checkpoints.new_folder(self._spark)
-        stack.callback(checkpoints.remove, self._spark, checkpoint)
-        writer = self._frame.writeStream.outputMode(self.mode).option("checkpointLocation", checkpoint)
+        self._view = f"firesteel_{next(_numbers)}"
+        self._checkpoint = checkpoints.new_folder(self._spark)
+        stack.callback(checkpoints.remove, self._spark, self._checkpoint)
+        self._start()
+        try:
+            self._give_control()
+            self._states = StateReader(self._spark, self._checkpoint)
+            yield
+        finally:
+            self._stop()
+            self._spark.catalog.dropTempView(self._view)
+            self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _start(self) -> None:
+        writer = self._frame.writeStream.outputMode(self.mode).option("checkpointLocation", self._checkpoint)
         if self._kept is None:
-            writer = writer.format("memory").queryName(view)
+            writer = writer.format("memory").queryName(self._view)
         else:
             writer = writer.foreachBatch(self._keep)
         with settings_for(self._spark, self._traits):
@@ -103,17 +117,41 @@ class Query:
                 self._query = writer.start()
             except Exception as error:
                 raise refused_mode(error, self.mode, self.name) from error
-        try:
-            execution = self._query._jsq.streamingQuery()
-            self._sink = execution.sink()
-            self._control = Control(self._spark, execution, self._traits, self._how.batch_interval)
-            self._states = StateReader(self._spark, checkpoint)
-            yield
-        finally:
-            with suppress(Exception):  # a query that failed says so again when it is stopped
-                self._query.stop()
-            self._spark.catalog.dropTempView(view)
-            self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _give_control(self) -> None:
+        execution = self._query._jsq.streamingQuery()
+        self._sink = execution.sink()
+        self._control = Control(self._spark, execution, self._traits, self._how.batch_interval)
+
+    def _stop(self) -> None:
+        with suppress(Exception):  # a query that failed says so again when it is stopped
+            self._query.stop()
+
+    def stopped(self, replayed: Taken | None) -> list[MemorySource]:
+        """Stop the query, with a batch not committed if it has to be replayed; the sources that it can go on with."""
+        self._stop()
+        if replayed is not None:
+            self._seen = replayed.batch_ids.start - 1
+            self._uncommit(replayed.batch_ids.start)
+        return [source.anew(to_last_batch=replayed is not None) for source in self._sources]
+
+    def _uncommit(self, batch_id: int) -> None:
+        """Leave the checkpoint as a crash does between a batch's output and its commit."""
+        jvm: Any = self._spark._jvm
+        for log, first in (("commits", batch_id), ("offsets", batch_id + 1)):
+            folder = jvm.org.apache.hadoop.fs.Path(self._checkpoint, log)
+            files = folder.getFileSystem(self._spark._jsc.hadoopConfiguration())
+            for found in files.listStatus(folder):
+                name = found.getPath().getName()
+                if name.isdecimal() and int(name) >= first:
+                    files.delete(found.getPath(), False)
+
+    def start_again(self, frame: DataFrame, sources: Sequence[MemorySource], index: int) -> None:
+        """Start it from its checkpoint, after or in a batch."""
+        self._frame, self._sources = frame, sources
+        self._start()
+        self._give_control()
+        self._control.advance_to(index)
 
     @property
     def keeps_state(self) -> bool:
@@ -127,7 +165,8 @@ class Query:
     def feed(self, index: int) -> None:
         """Add a batch to every source, seen by Spark all at once, at the batch's own time."""
         self._control.advance_to(index)
-        with self._control.unseen(self._sources):
+        at_once = len(self._sources) == 1 and self._sources[0].is_fed_at_once(index)
+        with nullcontext() if at_once else self._control.unseen():
             for source in self._sources:
                 source.feed(index)
 
@@ -164,7 +203,7 @@ class Query:
                 f"the subject raised inside Spark in batch {index}: {root_cause(error)}", Trace(instants)
             ) from error
 
-    def take(self) -> _Taken:
+    def take(self) -> Taken:
         """What came out since the last time: a handle, quick to get and not changed by later batches."""
         first = self._seen + 1
         rows: Any
@@ -177,9 +216,9 @@ class Query:
             self._seen = latest.get() if latest.isDefined() else self._seen
         if self._how.state:
             self.state = self._states.after(self._seen)
-        return _Taken(range(first, self._seen + 1), rows)
+        return Taken(range(first, self._seen + 1), rows)
 
-    def output(self, taken: _Taken) -> Batch:
+    def output(self, taken: Taken) -> Batch:
         """The batch behind a handle; the watermark and the late records of its micro-batches are known from then on."""
         if self._traits.event_time:
             self._read_progress(taken.batch_ids)
@@ -222,7 +261,7 @@ class Query:
 
 
 @dataclass(frozen=True)
-class _Taken:
+class Taken:
     """Output that was taken but not looked at yet, and the ids of the micro-batches that made it."""
 
     batch_ids: range

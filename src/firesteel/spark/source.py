@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument
@@ -34,26 +34,52 @@ class MemorySource:
         encoder = jvm.org.apache.spark.sql.Encoders.row(session.parseDataType(schema.json()))
         self._stream = _memory_stream(jvm, session, encoder)
         self.df: DataFrame = _of_types(DataFrame(self._stream.toDF(), spark), schema)
-        self._batches: list[Any] = []
+        self._batches: list[list[Any]] = []
+        self._fed: list[Any] = []
+        self._with_data = 0
 
     def load(self, stream: Stream) -> None:
         """Bring a stream's records into the JVM, ready to be fed."""
         jvm: Any = self._spark._jvm
         to_seq = jvm.org.apache.spark.api.python.PythonUtils.toSeq
         rows = java_rows(self._spark, [record for batch in stream for record in batch], self._schema)
-        ends = [0]
-        for batch in stream:
-            ends.append(ends[-1] + len(batch))
-        self._batches = [to_seq(rows.subList(a, b)) for a, b in pairwise(ends)]
         self._none = to_seq(rows.subList(0, 0))
+        self._batches = []
+        start = 0
+        for batch in stream:
+            ends = list(accumulate(batch.partitions or (len(batch),), initial=start))
+            self._batches.append([to_seq(rows.subList(a, b)) for a, b in pairwise(ends)])
+            start = ends[-1]
 
     def feed(self, index: int) -> None:
-        """Add batch `index`; an empty one where the stream is shorter."""
-        self._stream.addData(self._batches[index] if index < len(self._batches) else self._none)
+        """Add batch `index`, with its partitions; an empty one where the stream is shorter."""
+        for rows in self._parts(index):  # what is added at once is one partition
+            self._add(rows)
+        self._with_data = len(self._fed)
 
     def feed_nothing(self) -> None:
         """Make Spark run a micro-batch without records."""
-        self._stream.addData(self._none)
+        self._add(self._none)
+
+    def is_fed_at_once(self, index: int) -> bool:
+        """Is a batch all there as soon as anything of it is?"""
+        return len(self._parts(index)) == 1
+
+    def anew(self, *, to_last_batch: bool) -> MemorySource:
+        """The source as a query finds it that starts again, all that was fed still there; or only up to a batch's."""
+        made = MemorySource(self._spark, self._schema)
+        made._batches, made._none = self._batches, self._none
+        for rows in self._fed[: self._with_data] if to_last_batch else self._fed:
+            made._add(rows)
+        made._with_data = self._with_data
+        return made
+
+    def _parts(self, index: int) -> list[Any]:
+        return self._batches[index] if index < len(self._batches) else [self._none]
+
+    def _add(self, rows: Any) -> None:
+        self._stream.addData(rows)
+        self._fed.append(rows)
 
 
 def _of_types(frame: DataFrame, schema: StructType) -> DataFrame:

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from firesteel.errors import InvalidArgument
 from firesteel.spark.control import changed
 from firesteel.spark.failures import SubjectFailure, root_cause
-from firesteel.spark.query import Query, Running, TooLarge
+from firesteel.spark.levers import dismissed, new_workers, pulled
+from firesteel.spark.query import Query, Running, Taken, TooLarge
 from firesteel.spark.source import MemorySource
 from firesteel.spark.subject import Subject, outputs_of
 from firesteel.streams import Batch, Instant, Stream, Trace, make_batch, together
@@ -76,23 +77,24 @@ def exercise(
     return traces
 
 
-def exercise_apart(
-    spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running
+def in_threads(
+    spark: SparkSession, run: Callable[[Case], Trace], cases: Sequence[Case]
 ) -> list[Trace | SubjectFailure]:
-    """Run whole cases, several at once, each in queries of its own; a case that fails gives its failure."""
-
-    def one(case: Case) -> Trace | SubjectFailure:
-        try:
-            return exercise(spark, [case], subject, how, [lambda instant: False])[0]
-        except SubjectFailure as failure:
-            return failure
-
+    """Run cases, several at once, each in queries of its own; a case that fails gives its failure."""
     jvm: Any = spark._jvm
     active = partial(jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession, spark._jsparkSession)
     # Held for all of them: a case that ends would give the setting back while others still need it. And a thread of its
     # own knows no session, whose settings the encoders of rows go by.
     with changed(spark, _JAVA_TIME), ThreadPoolExecutor(at_once(spark), "firesteel", initializer=active) as pool:
-        return list(pool.map(one, cases))
+        return list(pool.map(partial(or_failure, run), cases))
+
+
+def or_failure(run: Callable[[Case], Trace], case: Case) -> Trace | SubjectFailure:
+    """What running a case gives: its trace, or its failure."""
+    try:
+        return run(case)
+    except SubjectFailure as failure:
+        return failure
 
 
 def at_once(spark: SparkSession) -> int:
@@ -124,10 +126,13 @@ def _alone(spark: SparkSession, case: Case, subject: Subject, how: Running, watc
 
 def _recorded(spark: SparkSession, case: Case, subject: Subject, how: Running, watcher: Watcher, kept: bool) -> Trace:
     instants: list[Instant] = []
+    workers: list[str] = []
     with ExitStack() as stack:
         stack.enter_context(changed(spark, _JAVA_TIME))
-        with _building:  # a subject may make views, whose names it shares with other cases that are being built
-            queries = _built(spark, case, subject, how, stack, kept)
+        stack.callback(dismissed, spark.sparkContext, workers)
+        # A subject may make views, whose names it shares with other cases that are being built; and so are settings.
+        with _building, pulled(spark, how.under):
+            queries = _built(spark, case, subject, how, stack, kept or _starts_again(how))
         for query in queries:
             query.feed(0)
         for index in range(case.length):
@@ -135,9 +140,15 @@ def _recorded(spark: SparkSession, case: Case, subject: Subject, how: Running, w
             for query in queries:
                 query.settle(index, instants, last=last)
             taken = [query.take() for query in queries]
+            if how.under is not None and how.under.replayed_batch == index:
+                _start_again(spark, case, subject, how, queries, index, workers, replayed=taken)
+                for query in queries:
+                    query.settle(index, instants, last=last)
+                taken = [query.take() for query in queries]
+            restarts = how.under is not None and how.under.restart == index and not last
             if how.state and not any(query.keeps_state for query in queries):
                 raise InvalidArgument("state=True, but the subject keeps no state: there is nothing to look at")
-            if not last:
+            if not last and not restarts:
                 for query in queries:
                     query.feed(index + 1)
             try:
@@ -148,6 +159,10 @@ def _recorded(spark: SparkSession, case: Case, subject: Subject, how: Running, w
             instants.append(_instant(case, index, outputs, queries, instants))
             if watcher(instants[-1]):
                 break
+            if restarts:  # only now: a query that is stopped takes with it what it knows of its batches
+                _start_again(spark, case, subject, how, queries, index, workers)
+                for query in queries:
+                    query.feed(index + 1)
     return Trace(instants)
 
 
@@ -190,6 +205,35 @@ def _built(
         queries.append(Query(spark, name, frames[name], sources, mode, how, kept))
         stack.enter_context(queries[-1].running(stack))
     return queries
+
+
+def _starts_again(how: Running) -> bool:
+    """Is the query started again? Then what comes out is kept: Spark's memory sink goes on from no checkpoint."""
+    return how.under is not None and (how.under.restart is not None or how.under.replayed_batch is not None)
+
+
+def _start_again(
+    spark: SparkSession,
+    case: Case,
+    subject: Subject,
+    how: Running,
+    queries: Sequence[Query],
+    index: int,
+    workers: list[str],
+    replayed: Sequence[Taken] | None = None,
+) -> None:
+    """Stop the queries of a case and start them from their checkpoints; the subject is called anew for each.
+
+    With `replayed`, what came out of the last batch, that batch was not committed, and is run again.
+    """
+    for number, query in enumerate(queries):
+        sources = query.stopped(None if replayed is None else replayed[number])
+        with _building, pulled(spark, how.under):
+            with new_workers(spark.sparkContext) as made:
+                inputs = {name: source.df for name, source in zip(case.inputs, sources, strict=True)}
+                frames = outputs_of(spark, subject, inputs)
+            workers.append(made)
+            query.start_again(frames[query.name], sources, index)
 
 
 def _frames(spark: SparkSession, case: Case, subject: Subject) -> tuple[list[MemorySource], Mapping[str, DataFrame]]:

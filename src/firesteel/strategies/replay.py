@@ -3,7 +3,7 @@
 Hypothesis begins with the simplest example there is, and makes failing ones simpler, so both have to be the same: the
 recording without its records. The next examples are the whole recording, and then parts of it. All have as many
 batches as the recording, at the same event times: only records are left out, so that a property which needs six
-batches gets six.
+batches gets six. A check may run only a few cases, or one, so it asks for `choices_of_whole` and begins with them.
 
 Which records are kept is drawn as a list of numbers, because Hypothesis knows how to take elements out of one. Where
 there are too many for a list, there is one for each digit of their numbers (to a large base), and one for the rest that
@@ -77,7 +77,7 @@ def replay(
     - `schema`: what the columns are, where the recording does not say it, or not exactly. Others are left out.
 
     Times without a zone are taken to be in UTC. What is drawn has all batches of the recording, with all its records
-    or with some: it shrinks to the records that matter. The very first example has none, as it is the simplest.
+    or with some: it shrinks to the records that matter. `fs.for_all` begins with all of them.
 
     >>> from hypothesis import find
     >>> clicks = Stream("user INT, at TIMESTAMP", [[(n, datetime(2030, 1, 1, 9, 50 * n // 10)) for n in range(9)]])
@@ -98,8 +98,18 @@ def replay(
             )
         size = whole(every, "every", 1)
         batch_of = [index // size for index in range(len(recording.records))]
-        return _replayed(_Cut(recording, batch_of, batch_of[-1] + 1, None))
-    return _replayed(_by_time(recording, duration(every, "every"), column))
+        return _known(_Cut(recording, batch_of, batch_of[-1] + 1, None))
+    return _known(_by_time(recording, duration(every, "every"), column))
+
+
+def choices_of_whole(streams: Any) -> tuple[Any, ...] | None:
+    """The choices by which Hypothesis draws the whole recording from what `replay` made; None for other strategies.
+
+    >>> choices_of_whole(replay(["a", "b"], every=1))
+    (True, 0, 1, 0, 1, 1, 0)
+    """
+    choices: tuple[Any, ...] | None = getattr(streams, _WHOLE, None)
+    return choices
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +136,19 @@ class _Cut:
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(repr(self))  # else Hypothesis would list the fields of a dataclass
+
+
+_WHOLE = "_firesteel_choices_of_whole"
+
+
+def _known(cut: _Cut) -> Streams:
+    """The strategy, with the choices of the whole recording beside it."""
+    choices: list[Any] = [True, 0]
+    for count, _ in _lists(len(cut.batch_of)):
+        choices += [choice for number in range(count) for choice in (1, number)] + [0]
+    strategy = _replayed(cut)
+    setattr(strategy, _WHOLE, tuple(choices))
+    return strategy
 
 
 @st.composite

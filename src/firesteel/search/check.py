@@ -1,4 +1,4 @@
-"""Checking a temporal property: generate cases with Hypothesis, run them on Spark, judge them, shrink what fails.
+"""Checking a claim: generate cases with Hypothesis, run them on Spark, judge them, shrink what fails.
 
 `check` answers with an `Outcome`: data, and no exception for a property that is false. `firesteel.api` raises.
 """
@@ -11,19 +11,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from hypothesis.errors import UnsatisfiedAssumption
 
 from firesteel.errors import InvalidArgument, PredicateError, described
 from firesteel.evidence import Counterexample, Failed, Falsified, Inconclusive, Report, SubjectError, Vacuous
-from firesteel.logic.formulas import Formula, Implies
+from firesteel.logic.formulas import Implies
 from firesteel.logic.verdicts import Verdict
-from firesteel.names import name_of
-from firesteel.properties import replay as replays
-from firesteel.properties import words
-from firesteel.properties.aim import Aim
-from firesteel.properties.drawing import (
+from firesteel.search import replay as replays
+from firesteel.search import words
+from firesteel.search.aim import Aim
+from firesteel.search.drawing import (
     Breaks,
     Drawing,
     Enough,
@@ -35,8 +35,8 @@ from firesteel.properties.drawing import (
     observed,
     settings_for,
 )
-from firesteel.properties.judge import Judge, Judgement
-from firesteel.properties.shrink import Candidate, Inputs, Search
+from firesteel.search.judge import Claim, Judge, Judgement, Runner, Why
+from firesteel.search.shrink import Candidate, Inputs, Search
 from firesteel.spark.carry import CannotCarry
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.structured import Case, at_once
@@ -45,15 +45,15 @@ if TYPE_CHECKING:
     from hypothesis import settings as Settings
     from pyspark.sql import SparkSession
 
-    from firesteel.spark.query import Running
-    from firesteel.spark.subject import Subject
-
 # Shrinking runs Spark once for every new candidate; after this long what has been found is small enough.
 _SHRINK_SECONDS = 60.0
 # So many cases are worth a bulk run, of which some are run alone again.
 _MANY = 8
-# So many times cases are changed where the user's predicates aim for something.
-_GENERATIONS = 4
+# A generation of cases has at least so many, of which one in so many is new: the others are changed ones that came
+# close to trouble. There are at most so many generations.
+_GENERATION, _NEW, _GENERATIONS = 32, 4, 16
+# The label of firesteel's own score, beside those of the user.
+_OWN = "firesteel: how close a case came"
 
 Progress = Callable[[int, int, bool], None]
 """Told the number of the case, of how many, and whether a counterexample is being shrunk."""
@@ -64,10 +64,17 @@ class Question:
     """What is to be checked, and how."""
 
     streams: Any
-    subject: Subject
-    formula: Formula
+    claim: Claim
+    runner: Runner
     spark: SparkSession
-    how: Running
+    setting: Mapping[str, str]
+    """What is checked, and on what, for the report."""
+    call: str
+    """How to run a case by hand: an argument of `fs.run`."""
+    key: str
+    """What tells this check from others of the same test: the same from run to run."""
+    called: str = "fs.for_all"
+    """The function that asks."""
     cases: int | None = None
     settings: Settings | None = None
     examples: Sequence[Any] = ()
@@ -103,8 +110,8 @@ class _Run:
 
     def __init__(self, question: Question) -> None:
         self.question = question
-        self.unit = words.unit_of(question.how)
-        self.judge = Judge(question.spark, question.subject, question.formula, question.how)
+        self.unit = words.unit_of(question.runner.how)
+        self.judge = Judge(question.claim, question.runner)
         self.cases = 0
         self.records_in = 0
         self.records_out = 0
@@ -116,7 +123,7 @@ class _Run:
         self.since = 0.0
         self.total = 0
         # How many cases are run at once where each has to run by itself.
-        several = question.bulk and question.how.engine == "structured"
+        several = question.bulk and question.runner.how.engine == "structured"
         self.ahead = at_once(question.spark) if several else 1
         self.notes: tuple[str, ...] = ()
         self.one_by_one: str | None = None
@@ -157,20 +164,16 @@ class _Run:
         return self._rechecked()
 
     def _generations(self, drawing: Drawing, drawn: list[Candidate], aim: Aim) -> Iterator[list[Candidate]]:
-        """The cases as they were drawn; where the user's predicates aim for something, the later half comes closer."""
-        half = len(drawn) // 2
-        yield drawn[:half]
-        if not aim or not drawing.aims:
-            yield drawn[half:]
-            return
-        left = len(drawn) - half
-        for generation in range(_GENERATIONS):
-            size = left // (_GENERATIONS - generation)
-            left -= size
-            cases = drawing.of_choices(aim.generation(size))[:size]
-            if self.in_bulk and self.judge.disagreement is None:
-                self._screen_more(cases)
-            yield cases
+        """The cases as they were drawn; where some come closer to trouble than others, most are made of those."""
+        new = iter(drawn)
+        size = max(_GENERATION, -(-len(drawn) // _GENERATIONS))
+        for start in range(0, len(drawn), size):
+            this = min(size, len(drawn) - start)
+            wanted = this - this // _NEW if drawing.aims and aim else 0
+            changed = drawing.of_choices(aim.generation(wanted))[:wanted] if wanted else []
+            if changed and self.in_bulk and self.judge.disagreement is None:
+                self._screen_more(changed)
+            yield [*changed, *islice(new, this - len(changed))]
 
     def _first_broken(self, drawing: Drawing, cases: Sequence[Candidate], aim: Aim) -> Candidate | None:
         """Judge cases in order, up to the first that breaks the property."""
@@ -193,7 +196,7 @@ class _Run:
             if judgement.verdict is Verdict.FALSE or judgement.error is not None:
                 self.first_failing, self.failing = (self.cases, case.inputs), (case.inputs, judgement)
                 return case
-            aim.see(case.choices, scores)
+            aim.see(case.choices, scores if judgement.closeness is None else {**scores, _OWN: judgement.closeness})
             drawing.passed(case)
         return None
 
@@ -351,18 +354,16 @@ class _Run:
         question = self.question
         if self.undecided is not None and question.on_inconclusive == "fail":
             inputs, judgement = self.undecided
-            length = Case(inputs).instants(question.how)
-            reason = words.too_short(question.formula, length, self.unit)
+            reason = question.claim.too_short(Case(inputs).instants(question.runner.how), self.unit)
             return self._outcome(Inconclusive, inputs, judgement, reason, {})
         if self.stray is not None and question.on_inconclusive == "fail":
             return self._outcome(Inconclusive, *self.stray, words.strays(self.stray[1].trace), {})
         empty = self._emptiness()
         if empty is not None and question.on_vacuous == "fail" and not may_be_empty:
-            report = Report(Verdict.INCONCLUSIVE, self.cases, None, (empty,), question.formula, self._setting())
-            return Outcome(report, Vacuous)
+            return Outcome(self._report(Verdict.INCONCLUSIVE, None, (empty,), self._setting()), Vacuous)
         verdict = Verdict.TRUE if self.undecided is None else Verdict.INCONCLUSIVE
         notes = self.notes if self.stray is None else (*self.notes, words.strays(self.stray[1].trace))
-        return Outcome(Report(verdict, self.cases, None, notes, question.formula, self._setting()))
+        return Outcome(self._report(verdict, None, notes, self._setting()))
 
     def _emptiness(self) -> str | None:
         if not self.cases:
@@ -381,30 +382,35 @@ class _Run:
         self, failure: type[Failed], inputs: Inputs, judgement: Judgement, reason: str, setting: Mapping[str, str]
     ) -> Outcome:
         verdict = judgement.verdict if failure is Falsified else Verdict.INCONCLUSIVE
-        explanation = judgement.explanation if failure is Falsified else None
+        why = judgement.why if failure is Falsified else Why(reason, answers=judgement.why.answers)
         # A subject that failed left the batches so far behind, and no windows.
         unit = self.unit if failure is not SubjectError else "batch"
         counterexample = Counterexample(
-            inputs, judgement.trace, reason, replays.encoded(inputs), explanation, judgement.answers, unit
+            inputs,
+            why.trace or judgement.trace,
+            why.reason,
+            replays.encoded(inputs),
+            why.explanation,
+            why.answers,
+            unit,
         )
         setting = {**self._setting(), **setting}
-        call = words.call_of(self.question.subject, self.question.how)
-        formula = self.question.formula
-        return Outcome(Report(verdict, self.cases, counterexample, self.notes, formula, setting, call), failure)
+        return Outcome(self._report(verdict, counterexample, self.notes, setting), failure)
+
+    def _report(
+        self, verdict: Verdict, found: Counterexample | None, notes: tuple[str, ...], setting: Mapping[str, str]
+    ) -> Report:
+        asked = self.question
+        return Report(verdict, self.cases, found, notes, asked.claim.formula, setting, asked.call, asked.called)
 
     def _setting(self) -> dict[str, str]:
-        question = self.question
-        setting = {"subject": words.subject_line(question.subject, question.how, question.spark.version)}
-        if question.how.over is not None:
-            setting = {"over": repr(question.how.over)} | setting
         why = self.judge.disagreement or self.one_by_one
-        return setting if why is None else setting | {"run": f"one case at a time: {why}"}
+        return {**self.question.setting, **({} if why is None else {"run": f"one case at a time: {why}"})}
 
     def _key(self) -> str:
         """What this property is called in the example database: the same from run to run."""
         test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
-        subject, formula = name_of(self.question.subject), repr(self.question.formula)
-        return "\n".join([test, self.question.name or "", subject, formula])
+        return "\n".join([test, self.question.name or "", self.question.key])
 
 
 def _validate(question: Question) -> None:
@@ -413,8 +419,8 @@ def _validate(question: Question) -> None:
 
     if currently_in_test_context():
         raise InvalidArgument(
-            "fs.for_all draws its own cases, so it cannot be called inside @given: remove @given and hand the strategy "
-            "to fs.for_all(strategy, subject, formula)"
+            f"{question.called} draws its own cases, so it cannot be called inside @given: remove @given and hand the "
+            f"strategy to {question.called}(strategy, ...)"
         )
     if question.replay is None and not isinstance(question.streams, SearchStrategy):
         raise InvalidArgument(

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from firesteel import durations
-from firesteel.logic.formulas import Formula
 from firesteel.names import counted, name_of, place_of
 from firesteel.records import brief
 from firesteel.spark.query import Running
@@ -25,20 +24,6 @@ def size_of(inputs: Mapping[str, Stream]) -> str:
     length = max(len(stream) for stream in inputs.values())
     records = sum(len(batch) for stream in inputs.values() for batch in stream)
     return f"{counted(length, 'batch')}, {counted(records, 'record')}"
-
-
-def too_short(formula: Formula, length: int, unit: str) -> str:
-    """Why a trace of so many instants does not decide a formula."""
-    needs = formula.required_length
-    if needs is not None:
-        needs_text = f"{needs} are always enough"
-    elif formula.shortest_true > length:
-        needs_text = f"it needs {formula.shortest_true} at the least"
-    else:
-        needs_text = "it looks further ahead than that"
-        if "always" in repr(formula):
-            needs_text += f"; an operator without a bound is never sure about its last {unit}: give it one"
-    return f"a stream of {counted(length, unit)} is too short to decide the property: {needs_text}"
 
 
 def strays(trace: Trace) -> str:

@@ -8,8 +8,8 @@ from pyspark.sql import functions as F
 
 import firesteel as fs
 from firesteel import strategies as ss
-from firesteel.properties.aim import Aim
-from firesteel.properties.drawing import Drawing, settings_for
+from firesteel.search.aim import Aim
+from firesteel.search.drawing import Drawing, settings_for
 
 numbers = ss.always(ss.batches(ss.records("n INT NOT NULL", n=st.integers(0, 999)), max_size=6), during=3)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firesteel.properties.shrink import (
+from firesteel.search.shrink import (
     ROUND,
     Drawn,
     Search,

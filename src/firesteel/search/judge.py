@@ -1,4 +1,6 @@
-"""Judging one case: run it on Spark, step the monitor, stop as soon as the verdict is definite.
+"""Judging one case: run it on Spark, step a meter, stop as soon as the verdict is definite.
+
+What is claimed of cases, and how they are run, is up to the check that asks: a `Claim` and a `Runner`.
 
 A verdict that is definite after k instants depends on the first k input batches alone. So it is remembered under
 these, and a case that begins with them needs no run: most of what shrinking tries differs only after that. Not so
@@ -9,26 +11,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from firesteel.errors import PredicateError
-from firesteel.logic.explain import Reason, explain
-from firesteel.logic.formulas import Atom, Formula, Implies
-from firesteel.logic.monitor import Memory, Monitor
+from firesteel.logic.explain import Reason
+from firesteel.logic.formulas import Formula, Implies
 from firesteel.logic.verdicts import Verdict
 from firesteel.records import Record
-from firesteel.spark.bulk import exercise_together
-from firesteel.spark.engines import exercise, exercise_apart
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.query import Running
-from firesteel.spark.structured import Case
-from firesteel.spark.subject import Subject
+from firesteel.spark.structured import Case, Watcher
 from firesteel.streams import Batch, Instant, Stream, Trace
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 T = TypeVar("T")
 
@@ -39,24 +33,90 @@ _DIGESTS = 1_000
 
 
 @dataclass(frozen=True)
+class Why:
+    """Why a trace breaks what is claimed: in words, or as data."""
+
+    reason: str = ""
+    explanation: Reason | None = None
+    answers: Mapping[tuple[Formula, int], bool] = field(default_factory=dict)
+    """What predicates said, by predicate and instant."""
+    trace: Trace | None = None
+    """What is worth showing of the trace, if that is not all of it."""
+
+
+class Meter(Protocol):
+    """Judges one trace, instant by instant."""
+
+    @property
+    def verdict(self) -> Verdict: ...
+    @property
+    def premises(self) -> Mapping[Implies | None, bool]:
+        """Which premises held at least once."""
+
+    def step(self, instant: Instant) -> Verdict: ...
+    def finish(self) -> Verdict:
+        """The verdict, as there is no more to come."""
+
+    def why(self, trace: Trace, *, ended: bool) -> Why:
+        """Why it is false; `ended` if that needed the end of the trace."""
+
+    def closeness(self, trace: Trace) -> float | None:
+        """How close a trace that is not false came to it; None where that cannot be said."""
+
+
+class Claim(Protocol):
+    """What is claimed of every case."""
+
+    @property
+    def formula(self) -> Formula | None: ...
+    @property
+    def shortest_true(self) -> int:
+        """A trace of fewer instants is never enough for it to be true."""
+
+    def meter(self) -> Meter: ...
+    def too_short(self, length: int, unit: str) -> str:
+        """Why so many instants do not decide it."""
+
+
+class Runner(Protocol):
+    """Runs cases on Spark."""
+
+    @property
+    def how(self) -> Running: ...
+    @property
+    def prefixes(self) -> bool:
+        """Does what comes out until an instant hang on what went in until then, and on nothing later?"""
+
+    def alone(self, case: Case, watcher: Watcher) -> Trace:
+        """Run a case as far as its watcher lets it go; `SubjectFailure` if that fails."""
+
+    def apart(self, cases: Sequence[Case]) -> list[Trace | SubjectFailure]:
+        """Run whole cases, several at once."""
+
+    def together(self, cases: Sequence[Case], *, also_single: bool) -> list[Trace | None]:
+        """Run cases in one query; None for one that has to run alone, `CannotCarry` where it is not possible."""
+
+
+@dataclass(frozen=True)
 class Judgement:
     """What became of a case: a verdict and the instants it rests on, or the subject's failure."""
 
     verdict: Verdict
     trace: Trace
     premises: Mapping[Implies | None, bool] = field(default_factory=dict)
-    explanation: Reason | None = None
-    answers: Mapping[tuple[Formula, int], bool] = field(default_factory=dict)
+    why: Why = field(default_factory=Why)
     error: SubjectFailure | None = None
     settled: bool = False
     """Was the verdict definite before the end? Then nothing later matters."""
+    closeness: float | None = None
+    """How close it came to being false: the more the closer."""
 
 
 class Judge:
-    """Judges cases of one property, and remembers."""
+    """Judges cases of one claim, and remembers."""
 
-    def __init__(self, spark: SparkSession, subject: Subject, formula: Formula, how: Running) -> None:
-        self._spark, self._subject, self._formula, self._how = spark, subject, formula, how
+    def __init__(self, claim: Claim, runner: Runner) -> None:
+        self._claim, self._runner, self._how = claim, runner, runner.how
         self._known: dict[bytes, _Remembered] = {}
         # By identity, which holds as long as the inputs live: so they are kept here.
         self._digests: dict[int, tuple[Mapping[str, Stream], list[bytes]]] = {}
@@ -72,7 +132,7 @@ class Judge:
         if known.error is not None and self._how.over is not None:  # what it left behind are batches, not windows
             return Judgement(Verdict.INCONCLUSIVE, known.trace, error=known.error)
         try:
-            return _judged(self._formula, known.trace, known.error)
+            return _judged(self._claim, known.trace, known.error)
         except PredicateError as error:
             error.add_note(f"firesteel: in this case: {repr(dict(inputs))[:2_000]}")
             raise
@@ -83,9 +143,7 @@ class Judge:
         A few of them, `samples`, are run alone too, and have to come out the same.
         """
         long_enough = [inputs for inputs in cases if not self._too_short(inputs)]
-        traces = exercise_together(
-            self._spark, [Case(inputs) for inputs in long_enough], self._subject, self._how, also_single=not samples
-        )
+        traces = self._runner.together([Case(inputs) for inputs in long_enough], also_single=not samples)
         screened = [(c, trace) for c, trace in zip(long_enough, traces, strict=True) if trace is not None]
         sampled = _spread(screened, samples)
         self.run_ahead([inputs for inputs, _ in sampled])
@@ -101,13 +159,10 @@ class Judge:
     def run_ahead(self, cases: Sequence[Mapping[str, Stream]]) -> None:
         """Run cases at the same time, each by itself, and remember what Spark did with them."""
         wanted = [inputs for inputs in cases if not self.knows(inputs)]
-        for inputs, seen in zip(wanted, self._apart(wanted), strict=True):
+        for inputs, seen in zip(wanted, self._runner.apart([Case(inputs) for inputs in wanted]), strict=True):
             key = self._keys(inputs)[-1] + b"end"
             failure = seen if isinstance(seen, SubjectFailure) else None
             self._known[key] = _Remembered(seen.trace if isinstance(seen, SubjectFailure) else seen, failure)
-
-    def _apart(self, cases: Sequence[Mapping[str, Stream]]) -> list[Trace | SubjectFailure]:
-        return exercise_apart(self._spark, [Case(inputs) for inputs in cases], self._subject, self._how)
 
     def confirmed(self, inputs: Mapping[str, Stream], screened: Judgement) -> Judgement:
         """A case that a bulk run found false, run alone: that alone counts."""
@@ -134,7 +189,7 @@ class Judge:
 
     def _too_short(self, inputs: Mapping[str, Stream]) -> bool:
         """Can the property never be true of it? Then it is not worth a run."""
-        return Case(inputs).instants(self._how) < self._formula.shortest_true
+        return Case(inputs).instants(self._how) < self._claim.shortest_true
 
     def afresh(self, inputs: Mapping[str, Stream]) -> Judgement:
         """Run a case on Spark by itself, whatever is remembered."""
@@ -144,7 +199,7 @@ class Judge:
         judgement, decided = self._run(case)
         keys = self._keys(inputs)
         # A verdict at the end also depends on where the end is; a window may hold what came in any batch.
-        early = decided and self._how.over is None and 0 < len(judgement.trace) < case.length
+        early = decided and self._runner.prefixes and 0 < len(judgement.trace) < case.length
         key = keys[len(judgement.trace) - 1] if early else keys[-1] + b"end"
         self._known.pop(keys[-1] + b"end", None)  # what a bulk run said
         self._known[key] = _Remembered(judgement.trace, judgement.error)
@@ -157,14 +212,14 @@ class Judge:
         """
         watch_as_far = len(before.trace) + (before.error is not None)
         try:
-            (trace,) = exercise(
-                self._spark, [Case(inputs)], self._subject, self._how, [lambda now: now.index + 1 >= watch_as_far]
-            )
+            trace = self._runner.alone(Case(inputs), lambda now: now.index + 1 >= watch_as_far)
         except SubjectFailure as failure:
             return Judgement(Verdict.INCONCLUSIVE, failure.trace, error=failure)
         if before.error is not None:
             return Judgement(Verdict.INCONCLUSIVE, trace)
-        return before if trace == before.trace else _judged(self._formula, trace, None)
+        # Traces are the same up to the order of records, which a claim without predicates may well look at.
+        same = trace == before.trace and self._claim.formula is not None
+        return before if same else _judged(self._claim, trace, None)
 
     def _recalled(self, inputs: Mapping[str, Stream]) -> _Remembered | None:
         # Not under the last key: event time may end there, and went on in the case that is remembered under it.
@@ -183,24 +238,23 @@ class Judge:
         return self._digests[id(inputs)][1]
 
     def _run(self, case: Case) -> tuple[Judgement, bool]:
-        memory = Memory()
-        monitor = Monitor(self._formula, memory=memory)
+        meter = self._claim.meter()
         seen: list[Instant] = []
 
         def watch(instant: Instant) -> bool:
             seen.append(instant)
-            return monitor.step(instant).definite
+            return meter.step(instant).definite
 
         try:
-            (trace,) = exercise(self._spark, [case], self._subject, self._how, [watch])
+            trace = self._runner.alone(case, watch)
         except SubjectFailure as failure:
             trace = failure.trace if self._how.over is not None else Trace(seen)
-            return Judgement(Verdict.INCONCLUSIVE, trace, monitor.premises, error=failure), False
+            return Judgement(Verdict.INCONCLUSIVE, trace, meter.premises, error=failure), False
         except PredicateError as error:
             error.add_note(f"firesteel: in this case: {repr(dict(case.inputs))[:2_000]}")
             raise
-        decided = monitor.verdict.definite
-        return _concluded(monitor, memory, trace), decided
+        decided = meter.verdict.definite
+        return _concluded(meter, trace), decided
 
 
 @dataclass(frozen=True)
@@ -222,43 +276,27 @@ def _spread(items: Sequence[T], most: int) -> list[T]:
     return [items[round(index * (len(items) - 1) / (most - 1))] for index in range(most)]
 
 
-def _judged(formula: Formula, trace: Trace, error: SubjectFailure | None) -> Judgement:
+def _judged(claim: Claim, trace: Trace, error: SubjectFailure | None) -> Judgement:
     """The judgement on a trace that is known."""
-    memory = Memory()
-    monitor = Monitor(formula, memory=memory)
+    meter = claim.meter()
     seen: list[Instant] = []
     for instant in trace:
         seen.append(instant)
-        if monitor.step(instant).definite:
+        if meter.step(instant).definite:
             break
     judged = Trace(seen, outside=trace.outside)
-    if error is not None and not monitor.verdict.definite:
-        return Judgement(Verdict.INCONCLUSIVE, judged, monitor.premises, error=error)
-    return _concluded(monitor, memory, judged)
+    if error is not None and not meter.verdict.definite:
+        return Judgement(Verdict.INCONCLUSIVE, judged, meter.premises, error=error)
+    return _concluded(meter, judged)
 
 
-def _concluded(monitor: Monitor, memory: Memory, trace: Trace) -> Judgement:
-    """The judgement of a monitor that has seen all it is going to see."""
-    decided = monitor.verdict.definite
-    verdict = monitor.finish()
+def _concluded(meter: Meter, trace: Trace) -> Judgement:
+    """The judgement of a meter that has seen all it is going to see."""
+    decided = meter.verdict.definite
+    verdict = meter.finish()
     if verdict is not Verdict.FALSE:
-        return Judgement(verdict, trace, monitor.premises, settled=decided)
-    explanation = explain(monitor.formula, trace, ended=not decided, memory=memory)
-    answers = _answers(explanation, trace, memory)
-    return Judgement(verdict, trace, monitor.premises, explanation, answers, settled=decided)
-
-
-def _answers(explanation: Reason, trace: Trace, memory: Memory) -> dict[tuple[Formula, int], bool]:
-    """What the deciding predicates say at every instant; where they were not asked it mattered to no verdict."""
-    answers: dict[tuple[Formula, int], bool] = {
-        (atom, index): bool(answer) for (_, index), (atom, answer) in memory.answers.items()
-    }
-    for atom in {leaf.formula for leaf in explanation.leaves() if isinstance(leaf.formula, Atom)}:
-        for instant in trace:
-            if (atom, instant.index) not in answers:
-                with suppress(Exception):  # it was never asked here, and may well not be made for it
-                    answers[atom, instant.index] = bool(atom.predicate(instant))
-    return answers
+        return Judgement(verdict, trace, meter.premises, settled=decided, closeness=meter.closeness(trace))
+    return Judgement(verdict, trace, meter.premises, meter.why(trace, ended=not decided), settled=decided)
 
 
 def _keys(inputs: Mapping[str, Stream]) -> Iterator[bytes]:

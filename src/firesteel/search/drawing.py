@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from firesteel.errors import InvalidArgument, PredicateError, described
-from firesteel.properties.shrink import Candidate, Choices, Drawn, Inputs
-from firesteel.properties.words import size_of
+from firesteel.search.shrink import Candidate, Choices, Drawn, Inputs
+from firesteel.search.words import size_of
 from firesteel.streams import Batch, Stream
 
 if TYPE_CHECKING:
@@ -110,13 +110,20 @@ class Drawing:
         from hypothesis import Phase
         from hypothesis import settings as make
 
+        from firesteel.strategies.replay import choices_of_whole
+
         cases: list[Candidate] = []
         phases = [phase for phase in self.settings.phases if phase not in (Phase.shrink, Phase.target)]
         self.each(
             lambda inputs: cases.append(Candidate(choices_now(), inputs)),
             make(self.settings, database=self._saved, phases=phases),
         )
-        return cases
+        whole = choices_of_whole(self._streams)
+        if whole is None or not cases:
+            return cases
+        # A recording with its records left out is what Hypothesis begins with, and with one case would end with.
+        others = [case for case in cases if case.choices != whole and case.size[0]]
+        return [*self.of_choices([whole]), *others][: len(cases)]
 
     def passed(self, case: Candidate) -> None:
         """A case does not fail: if it did before, the example database need not keep it."""

@@ -1,0 +1,169 @@
+"""A temporal property as a claim about the runs of one subject: a formula, and Spark."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from firesteel.errors import PredicateError, described
+from firesteel.logic.explain import Reason, explain
+from firesteel.logic.formulas import Atom, Formula, Implies
+from firesteel.logic.margin import margin
+from firesteel.logic.monitor import Memory, Monitor
+from firesteel.logic.verdicts import Verdict
+from firesteel.names import counted, name_of
+from firesteel.search import words
+from firesteel.search.check import Question
+from firesteel.search.judge import Why
+from firesteel.spark.bulk import exercise_together
+from firesteel.spark.engines import exercise, exercise_apart
+from firesteel.spark.failures import SubjectFailure
+from firesteel.spark.query import Running
+from firesteel.spark.structured import Case, Watcher
+from firesteel.spark.subject import Subject
+from firesteel.streams import Batch, Instant, Trace
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Score: TypeAlias = Callable[[Trace], float]
+
+
+def question(
+    streams: Any,
+    subject: Subject,
+    formula: Formula,
+    spark: SparkSession,
+    how: Running,
+    score: Score | None = None,
+    **options: Any,
+) -> Question:
+    """Does the formula hold for the subject's runs on all these streams?"""
+    setting = {"subject": words.subject_line(subject, how, spark.version)}
+    if how.over is not None:
+        setting = {"over": repr(how.over)} | setting
+    return Question(
+        streams,
+        Property(formula, score),
+        OneSubject(spark, subject, how),
+        spark,
+        setting,
+        words.call_of(subject, how),
+        f"{name_of(subject)}\n{formula!r}",
+        **options,
+    )
+
+
+@dataclass(frozen=True)
+class OneSubject:
+    """Runs the cases of one subject."""
+
+    spark: SparkSession
+    subject: Subject
+    how: Running
+
+    @property
+    def prefixes(self) -> bool:
+        return self.how.over is None  # a window may hold what came in any batch
+
+    def alone(self, case: Case, watcher: Watcher) -> Trace:
+        return exercise(self.spark, [case], self.subject, self.how, [watcher])[0]
+
+    def apart(self, cases: Sequence[Case]) -> list[Trace | SubjectFailure]:
+        return exercise_apart(self.spark, cases, self.subject, self.how)
+
+    def together(self, cases: Sequence[Case], *, also_single: bool) -> list[Trace | None]:
+        return exercise_together(self.spark, cases, self.subject, self.how, also_single=also_single)
+
+
+@dataclass(frozen=True)
+class Property:
+    """A formula, claimed of every trace."""
+
+    formula: Formula
+    score: Score | None = None
+    """How close a trace came to breaking it, where the formula itself is not to say."""
+
+    @property
+    def shortest_true(self) -> int:
+        return self.formula.shortest_true
+
+    def meter(self) -> _Meter:
+        return _Meter(self.formula, self.score)
+
+    def too_short(self, length: int, unit: str) -> str:
+        """Why a trace of so many instants does not decide the formula."""
+        needs = self.formula.required_length
+        if needs is not None:
+            needs_text = f"{needs} are always enough"
+        elif self.formula.shortest_true > length:
+            needs_text = f"it needs {self.formula.shortest_true} at the least"
+        else:
+            needs_text = "it looks further ahead than that"
+            if "always" in repr(self.formula):
+                needs_text += f"; an operator without a bound is never sure about its last {unit}: give it one"
+        return f"a stream of {counted(length, unit)} is too short to decide the property: {needs_text}"
+
+
+class _Meter:
+    """A monitor that remembers what its predicates said."""
+
+    def __init__(self, formula: Formula, score: Score | None) -> None:
+        self._score = score
+        self._memory = Memory()
+        self._monitor = Monitor(formula, memory=self._memory)
+
+    @property
+    def verdict(self) -> Verdict:
+        return self._monitor.verdict
+
+    @property
+    def premises(self) -> Mapping[Implies | None, bool]:
+        return self._monitor.premises
+
+    def step(self, instant: Instant) -> Verdict:
+        return self._monitor.step(instant)
+
+    def finish(self) -> Verdict:
+        return self._monitor.finish()
+
+    def why(self, trace: Trace, *, ended: bool) -> Why:
+        explanation = explain(self._monitor.formula, trace, ended=ended, memory=self._memory)
+        return Why(explanation=explanation, answers=_answers(explanation, trace, self._memory))
+
+    def closeness(self, trace: Trace) -> float | None:
+        if self._score is not None:
+            return _scored(self._score, trace)
+        if any(type(batch) is not Batch for now in trace for batch in (*now.inputs.values(), *now.outputs.values())):
+            return None  # asking a predicate about a large batch costs as much as the batch did
+        return -margin(self._monitor.formula, trace, self._memory)
+
+
+def _scored(score: Score, trace: Trace) -> float:
+    """What the user's function says, if that is a number."""
+    try:
+        answer: Any = score(trace)
+    except Exception as error:
+        raise PredicateError(f"score={name_of(score)} raised {error!r}") from error
+    if isinstance(answer, bool) or not isinstance(answer, (int, float)) or not math.isfinite(answer):
+        raise PredicateError(
+            f"score={name_of(score)} returned {described('answer', answer)}: it has to return a number, the higher the "
+            "closer the trace came to breaking the property"
+        )
+    return float(answer)
+
+
+def _answers(explanation: Reason, trace: Trace, memory: Memory) -> dict[tuple[Formula, int], bool]:
+    """What the deciding predicates say at every instant; where they were not asked it mattered to no verdict."""
+    answers: dict[tuple[Formula, int], bool] = {
+        (atom, index): bool(answer) for (_, index), (atom, answer) in memory.answers.items()
+    }
+    for atom in {leaf.formula for leaf in explanation.leaves() if isinstance(leaf.formula, Atom)}:
+        for instant in trace:
+            if (atom, instant.index) not in answers:
+                with suppress(Exception):  # it was never asked here, and may well not be made for it
+                    answers[atom, instant.index] = bool(atom.predicate(instant))
+    return answers
