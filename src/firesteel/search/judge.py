@@ -27,7 +27,7 @@ from firesteel.streams import Batch, Instant, Stream, Trace
 T = TypeVar("T")
 
 # How many cases of a bulk run are run alone as well.
-_SAMPLES = 3
+_SAMPLES = 2
 # Of how many cases the keys are kept.
 _DIGESTS = 1_000
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import combinations, islice
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -22,6 +22,8 @@ ROUND = 200
 """How many candidates are run together."""
 # Fewer choices than this that are not at their simplest are looked at one by one.
 _FEW = 24
+# Of at most so many, all ones, twos and threes are tried: that makes 175 candidates.
+_FEW_KEPT = 10
 # Into so many parts a case is cut to find the one that matters.
 _PARTS = (2, 6, 24)
 
@@ -68,8 +70,9 @@ class Search:
     def round(self) -> bool:
         """Try many candidates at once; is there more to try?"""
         while self._first:
-            if self._found_among(list(self._first.pop(0)(self.found.choices, self._floor()))):
-                self._first = []
+            stage = self._first.pop(0)
+            if self._found_among(list(stage(self.found.choices, self._floor()))):
+                self._first = [] if stage is _few_kept else [_few_kept]
                 return True
         choices = self.found.choices
         edits = {
@@ -145,6 +148,19 @@ def _kept(choices: Choices, floor: Choices) -> Iterator[Choices]:
     """The same with lists as long as they are."""
     for start, stop in _stretches(choices, floor):
         yield (*floor[:start], *choices[start:stop], *floor[stop:])
+
+
+def _few_kept(choices: Choices, floor: Choices) -> Iterator[Choices]:
+    """All at its simplest but for one, two or three choices, where few are left that are not."""
+    places = [place for place, (a, b) in enumerate(zip(choices, floor, strict=True)) if a != b]
+    if len(places) > _FEW_KEPT:
+        return
+    for count in range(1, min(4, len(places))):
+        for kept in combinations(places, count):
+            made = list(floor)
+            for place in kept:
+                made[place] = choices[place]
+            yield tuple(made)
 
 
 def _stretches(choices: Choices, floor: Choices) -> Iterator[tuple[int, int]]:
