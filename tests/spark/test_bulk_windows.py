@@ -1,4 +1,7 @@
-"""Windows of event time in a bulk run are those of runs alone, though it runs fewer micro-batches where that can be."""
+"""Windows of event time in a bulk run are those of runs alone, though it runs fewer micro-batches where that can be.
+
+Where nothing hangs on which micro-batch a record comes in, that is one for all batches.
+"""
 
 from datetime import UTC, datetime, timedelta
 
@@ -43,27 +46,59 @@ def first_of_each(f):
     return f.withWatermark("ts", "10 minutes").dropDuplicatesWithinWatermark(["k"]).select("k", F.col("ts").alias("at"))
 
 
+def busiest(f):
+    hours = f.withWatermark("ts", "0 minutes").groupBy("k", F.window("ts", "1 hour")).count()
+    most = hours.groupBy("window").agg(F.max("count").alias("most"))
+    return most.select("most", F.window_time("window").alias("at"))
+
+
+def summed(f):
+    """A sum of floats hangs on what is added first."""
+    sums = f.withWatermark("ts", "0 minutes").groupBy("k", F.window("ts", "1 hour")).agg(F.sum(F.col("k") / 3))
+    return sums.select("*", F.window_time("window").alias("at"))
+
+
+def row_by_row(f):
+    return f.select("k", F.col("ts").alias("at"))
+
+
+def numbered(f):
+    """Looks at what comes at once."""
+
+    def number(parts):
+        for part in parts:
+            yield part.assign(n=range(len(part)))
+
+    return f.mapInPandas(number, "k INT, ts TIMESTAMP, n LONG").withColumnRenamed("ts", "at")
+
+
 def stamped(f):
     return counted()(f).withColumn("now", F.current_timestamp())
 
 
 @pytest.mark.parametrize(
-    "subject, mode, close, fewer",
+    "subject, mode, close, fewer, in_one",
     [
-        (counted(), "append", True, True),
-        (counted(), "append", False, False),
-        (counted(), "update", True, True),
-        (counted(), "complete", True, False),
-        (first_of_each, "append", True, False),
-        (stamped, "append", True, False),
+        (counted(), "append", True, True, True),
+        (counted(), "append", False, False, False),
+        (counted(), "update", True, True, False),
+        (counted(), "complete", True, False, False),
+        (busiest, "append", True, False, True),
+        (summed, "append", True, True, False),
+        (row_by_row, "append", True, True, True),
+        (numbered, "append", True, True, False),
+        (first_of_each, "append", True, False, False),
+        (stamped, "append", True, False, False),
     ],
 )
-def test_windows_are_those_of_runs_alone(spark, subject, mode, close, fewer):
+def test_windows_are_those_of_runs_alone(spark, subject, mode, close, fewer, in_one):
     how = Running(over=HOURS, output_mode=mode, close=close)
     together = exercise_together(spark, CASES, subject, how)
     alone = exercise(spark, CASES, subject, how, [lambda instant: False] * len(CASES))
     assert any(len(instant.output) for trace in alone for instant in trace)
     for expected, found in zip(alone, together, strict=True):
         assert found == expected
-    settings = _Plan(spark, CASES, subject, how)._settings()
+    plan = _Plan(spark, CASES, subject, how)
+    assert plan._in_one is in_one
+    settings = plan._settings()
     assert (settings.get("spark.sql.streaming.noDataMicroBatches.enabled") == "false") is fewer

@@ -228,7 +228,7 @@ class _Run:
         unknown = [case.inputs for case in cases if not self.judge.knows(case.inputs)]
         if unknown:
             with suppress(CannotCarry, SubjectFailure):
-                self.judge.screen(unknown, samples=0)
+                self.judge.screen(unknown, sampled=False)
 
     # --- shrinking ---
 

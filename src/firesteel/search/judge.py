@@ -26,8 +26,8 @@ from firesteel.streams import Batch, Instant, Stream, Trace
 
 T = TypeVar("T")
 
-# How many cases of a bulk run are run alone as well.
-_SAMPLES = 2
+# How many cases of a bulk run are run alone as well: at least one, one more for so many cases, and at most so many.
+_SAMPLED, _SAMPLES = 50, 3
 # Of how many cases the keys are kept.
 _DIGESTS = 1_000
 
@@ -137,17 +137,18 @@ class Judge:
             error.add_note(f"firesteel: in this case: {repr(dict(inputs))[:2_000]}")
             raise
 
-    def screen(self, cases: Sequence[Mapping[str, Stream]], *, samples: int = _SAMPLES) -> None:
+    def screen(self, cases: Sequence[Mapping[str, Stream]], *, sampled: bool = True) -> None:
         """Run cases together, and remember what Spark did with each; `CannotCarry` says why that is not possible.
 
-        A few of them, `samples`, are run alone too, and have to come out the same.
+        If `sampled`, a few of them are run alone too, and have to come out the same.
         """
+        samples = max(1, min(_SAMPLES, len(cases) // _SAMPLED)) if sampled else 0
         long_enough = [inputs for inputs in cases if not self._too_short(inputs)]
-        traces = self._runner.together([Case(inputs) for inputs in long_enough], also_single=not samples)
+        traces = self._runner.together([Case(inputs) for inputs in long_enough], also_single=not sampled)
         screened = [(c, trace) for c, trace in zip(long_enough, traces, strict=True) if trace is not None]
-        sampled = _spread(screened, samples)
-        self.run_ahead([inputs for inputs, _ in sampled])
-        for inputs, trace in sampled:
+        tried = _spread(screened, samples)
+        self.run_ahead([inputs for inputs, _ in tried])
+        for inputs, trace in tried:
             alone = self._recalled(inputs)
             if alone is not None and (alone.error is not None or trace != alone.trace):
                 self.disagree(trace, alone.trace)
@@ -271,8 +272,8 @@ def _spread(items: Sequence[T], most: int) -> list[T]:
     """A few of many: the first, the last, and some between."""
     if len(items) <= most:
         return list(items)
-    if not most:
-        return []
+    if most < 2:  # not the first, which is mostly the simplest
+        return [items[len(items) // 2]] if most else []
     return [items[round(index * (len(items) - 1) / (most - 1))] for index in range(most)]
 
 

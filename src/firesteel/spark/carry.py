@@ -45,8 +45,8 @@ def carrying(frame: DataFrame, columns: Mapping[str, str], mode: str) -> tuple[D
         made = jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, whole)
     except (Py4JError, PySparkException) as error:  # a plan that is not as expected is no fault of the subject's
         raise CannotCarry(f"its plan could not be rebuilt ({root_cause(error)})") from error
-    carrier.time.reacts |= len(carrier.time.cells) > 1
     carrier.time.by_batch |= carrier.time.reacts
+    carrier.time.reacts |= len(carrier.time.cells) > 1  # one operator waits for what another lets out
     return DataFrame(made, spark), carrier.time
 
 
