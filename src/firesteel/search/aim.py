@@ -14,7 +14,7 @@ from itertools import cycle, islice
 from firesteel.search.shrink import Choices
 
 # So many of the best cases for each label have children.
-_PARENTS = 8
+_PARENTS = 12
 # So many of the last cases lend their values.
 _LAST = 64
 
@@ -68,17 +68,20 @@ class Aim:
         if not child:
             return
         pick = self._random
+        other = pick.choice(parents) if pick.random() < 0.75 else pick.choice(self._last)
+        mine, theirs = _ends(child), _ends(other)
+        part = pick.randrange(min(len(mine), len(theirs)))
         match pick.randrange(8):
-            case 0 | 1:  # elements of a list, of any case, once more: lists get longer
-                lender = pick.choice((child, *self._last))
-                marks = [*_marks(lender), len(lender)]
-                first = pick.randrange(len(marks))
-                some = lender[marks[first] : marks[min(first + pick.randint(1, 3), len(marks) - 1)]]
-                at = pick.choice([*_marks(child), len(child)])
-                child[at:at] = some
-            case 2:  # the rest of another
-                at = pick.randrange(len(child))
-                child[at:] = pick.choice(parents)[at:]
+            case 0 | 1 | 2:  # the rest of another, from the same list on: what each has found comes together
+                child[mine[part] :] = other[theirs[part] :]
+            case 3 | 4:  # elements of the same list of another: it gets longer
+                marks = [*_marks(other), len(other)]
+                starts = [at for at, mark in enumerate(marks[:-1]) if mark >= (theirs[part - 1] if part else 0)]
+                if starts:
+                    first = starts[0] + pick.randrange(min(len(starts), 4))
+                    some = other[marks[first] : marks[min(first + pick.randint(1, 2), len(marks) - 1)]]
+                    at = mine[part - 1] if part else 0
+                    child[at:at] = some
             case _:
                 at = pick.randrange(len(child))
                 child[at] = self._changed(child[at])
@@ -96,6 +99,11 @@ class Aim:
             case _:  # what stands elsewhere is surely possible; a number that is not counts as the least
                 lender = pick.choice(self._last)
                 return pick.choice([other for other in lender if type(other) is type(choice)] or [choice])
+
+
+def _ends(choices: Sequence[object]) -> list[int]:
+    """Where lists end, which is where the next begins; and the end of it all."""
+    return [*(place + 1 for place in _marks(choices) if not choices[place]), len(choices)]
 
 
 def _marks(choices: Sequence[object]) -> list[int]:
