@@ -158,3 +158,31 @@ def test_colours_only_on_a_terminal():
     with mock.patch.dict(os.environ, {"TERM": "xterm-256color", "COLORTERM": "", "NO_COLOR": ""}):
         show(failure, terminal)
     assert "user_15_misbehaves held in batch 0" in terminal.getvalue()
+
+
+@pytest.mark.parametrize(
+    "schema, call, open_end",
+    [
+        ("n INT, ts TIMESTAMP", "job", True),
+        ("n INT, ts TIMESTAMP", "job, engine='dstream'", False),
+        ("n INT, ts TIMESTAMP", "job, close=False", True),
+        ("n INT, day DATE", "job", False),
+    ],
+)
+def test_event_time_does_not_end_where_the_shown_batches_do(schema, call, open_end):
+    """A watermark shows only from the second batch on: the first may be all that is shown."""
+    stream = fs.Stream(schema, [[(1, None)], [(2, None)]])
+    trace = fs.Trace([fs.Instant(0, {"input": stream[0]}, {"output": stream[0]})])
+    found = Counterexample({"input": stream}, trace, "it is so", "AAAA")
+    text = render(Report(Verdict.FALSE, 1, found, call=call), fs.Falsified)
+    line = next(line for line in text.splitlines() if "fs.run(" in line)
+    assert line.count("close=False") == int(open_end)
+
+
+def test_what_was_asked_is_named():
+    stream = fs.Stream("n INT", [[(1,)]])
+    trace = fs.Trace([fs.Instant(0, {"input": stream[0]}, {"as it is": stream[0], "2 partitions": stream[0]})])
+    found = Counterexample({"input": stream}, trace, "they differ", "AAAA")
+    text = render(Report(Verdict.FALSE, 1, found, call="job", called="fs.stable"), fs.Falsified)
+    assert text.startswith("the stability is false in batch 0")
+    assert "fs.stable(..., job, ..., examples=[fs.Stream(" in text and 'fs.stable(..., replay="AAAA")' in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
@@ -219,9 +220,9 @@ def _again(report: Report, found: Counterexample, failure: type[Failed]) -> str:
     count = _needed_batches(found, failure)
     windows = found.unit == "window"
     needed = {name: stream if windows else _needed(stream, count) for name, stream in found.inputs.items()}
-    # In the case the stream went on after what is shown: event time did not end there.
-    cut_short = any(i.watermark is not None for i in found.trace) and any(len(s) > count for s in found.inputs.values())
-    keep_open = ", close=False" if cut_short and "close=" not in report.call else ""
+    # In the case the stream went on after what is shown: event time, if there is any, did not end there.
+    cut_short = any(len(s) > count for s in found.inputs.values()) and any(map(_has_time, found.inputs.values()))
+    keep_open = ", close=False" if cut_short and not re.search("close=|engine=", report.call) else ""
     test = f"fs.run({_inputs_text(needed)}, {report.call}{keep_open})"
     if report.called != "fs.for_all":
         test = f"{report.called}(..., {report.call}, ..., examples=[{_inputs_text(dict(found.inputs))}])"
@@ -232,6 +233,11 @@ def _again(report: Report, found: Counterexample, failure: type[Failed]) -> str:
         note = "    # also in .hypothesis/; plain pytest tries it first"
         lines += ["Run it again:", f'  {report.called}(..., replay="{found.replay}"){note}']
     return "\n".join(lines)
+
+
+def _has_time(stream: Stream) -> bool:
+    """May there be event time in it? A watermark shows only from the second batch on."""
+    return stream.schema is not None and any(f.dataType.typeName().startswith("timestamp") for f in stream.schema)
 
 
 def _needed(stream: Stream, instants: int) -> Stream:
