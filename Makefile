@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-all lint types imports sketches java clean help
+.PHONY: demo test test-all lint types imports sketches java redis clean help
 
 help:  ## show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -20,13 +20,16 @@ $(STAMP): pyproject.toml constraints.txt
 java:
 	@sh tools/java.sh
 
+redis:
+	@sh tools/redis.sh
+
 demo: $(STAMP) java  ## see it find a bug
 	@$(BIN)/firesteel demo
 
 test: $(STAMP) java  ## the fast tests and the doctests
 	$(BIN)/python -m pytest -m "not slow"
 
-test-all: $(STAMP) java  ## all tests
+test-all: $(STAMP) java redis  ## all tests
 	$(BIN)/python -m pytest
 
 lint: $(STAMP)  ## ruff

@@ -80,11 +80,19 @@ def edges_of(case: Case, facts: Sequence[TimeFacts]) -> Edges:
 
 def _edges(case: Case, operator: Watermark, index: int) -> tuple[int, int | None] | None:
     stream, column = case.inputs[operator.input], operator.column
-    records = [r for r in stream[index] if r[column] is not None] if index < len(stream) else []
-    if not records:
+    # By the dict of a record, as a case may have a million of them.
+    records = [r.__dict__ for r in stream[index].records] if index < len(stream) else []
+    times = [r[column] for r in records if r[column] is not None]
+    if not times:
         return None
-    seen = [r[column] for r in records if all(r[name] is not None for name in operator.present)]
-    return _milliseconds(min(r[column] for r in records)), _milliseconds(max(seen)) if seen else None
+    seen = times
+    if operator.present:
+        seen = [
+            r[column]
+            for r in records
+            if r[column] is not None and all(r[name] is not None for name in operator.present)
+        ]
+    return _milliseconds(min(times)), _milliseconds(max(seen)) if seen else None
 
 
 def _milliseconds(moment: datetime) -> int:
