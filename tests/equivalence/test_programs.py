@@ -10,17 +10,19 @@ from firesteel import perturb
 from firesteel import strategies as ss
 from firesteel.logic.verdicts import Verdict
 
+pytestmark = pytest.mark.slow
+
 QUICK = settings(database=None)
 ride = ss.records("taxi INT NOT NULL, pos INT NOT NULL", taxi=st.integers(0, 3), pos=st.integers(0, 99))
 rides = ss.always(ss.batches(ride, max_size=6), during=3)
 
 
 def equivalent(reference, candidate, **options):
-    return fs.equivalent(rides, reference, candidate, **{"cases": 20, "settings": QUICK, **options})
+    return fs.equivalent(rides, reference, candidate, **{"cases": 12, "settings": QUICK, **options})
 
 
 def stable(subject, **options):
-    return fs.stable(rides, subject, **{"cases": 20, "settings": QUICK, **options})
+    return fs.stable(rides, subject, **{"cases": 12, "settings": QUICK, **options})
 
 
 def key_then_project(frame):
@@ -41,7 +43,7 @@ def latest(frame):
 
 def test_two_ways_to_say_the_same(spark):
     report = equivalent(lambda f: f.where("pos > 10"), lambda f: f.where("NOT pos <= 10"))
-    assert (report.verdict, report.cases) == (Verdict.TRUE, 20)
+    assert (report.verdict, report.cases) == (Verdict.TRUE, 12)
     assert set(report.setting) == {"reference", "candidate", "up to"}
 
 
@@ -122,7 +124,6 @@ def test_answers_that_differ_and_will_do(spark):
         stable(wrong, **options)
 
 
-@pytest.mark.slow
 def test_other_batches(spark):
     boundaries = [perturb.batch_boundaries()]
 
@@ -141,7 +142,6 @@ def test_other_batches(spark):
         stable(per_batch, under=boundaries)
 
 
-@pytest.mark.slow
 def test_restarts_are_tried_one_case_at_a_time(spark):
     report = stable(lambda f: f.where("pos > 1"), under=[perturb.restart(), perturb.replayed_batch()], cases=8)
     assert report.verdict is Verdict.TRUE and "in a query of its own" in report.setting["run"]

@@ -64,7 +64,17 @@ def test_each_label_has_its_own_best():
 def test_nothing_to_change_ends():
     aim = Aim(0)
     aim.see((), {"a": 1.0})
+    aim.see((), {"a": 2.0})
     assert aim.generation(5) == [()]
+
+
+def test_what_all_score_alike_is_not_aimed_for():
+    aim = Aim(0)
+    aim.see((1,), {"a": 1.0})
+    aim.see((2,), {"a": 1.0})
+    assert not aim and aim.generation(5) == []
+    aim.see((3,), {"a": 0.5})
+    assert aim and len(aim.generation(5)) == 5
 
 
 def too_much(frame):

@@ -305,6 +305,7 @@ class _Meter:
         self._seen.append(instant)
         for pair in self._pairs:
             if self._false is None and not pair.same(instant):
+                self._look_at_the_dependence()
                 self._false = pair
         return self.verdict
 
@@ -324,8 +325,7 @@ class _Meter:
         if self._false is None:
             self._false = next((pair for pair in self._pairs if not pair.same_at_last(self._seen)), None)
         self._finished = True
-        if self._false is None and not self._claim.lawful:
-            self._look_at_the_dependence()
+        self._look_at_the_dependence()
         if self._false is None and not self._pairs:
             return Verdict.INCONCLUSIVE
         return self.verdict
@@ -333,7 +333,7 @@ class _Meter:
     def _look_at_the_dependence(self) -> None:
         """A dependence that breaks its laws makes every answer worthless: look at what came out."""
         records = [r for now in self._seen for batch in now.outputs.values() for r in _some(batch)]
-        if records:
+        if records and not self._claim.lawful:
             self._claim.lawful.append(True)
             broken = broken_law(self._sides.dependence, self._sides.equal or EXACT, records)
             if not broken:
