@@ -11,6 +11,7 @@ from firesteel.search.shrink import (
     _apart,
     _changed,
     _edits,
+    _few_kept,
     _isolated,
     _kept,
     _tails,
@@ -140,6 +141,7 @@ def test_only_what_was_drawn_as_asked_is_put_together(mended):
 
     first = as_choices([9, 8, 7])
     search = Search(Drawn(first, {"input": Stream(None, [[9, 8, 7]])}, asked=first), draw, list)
+    search._first = []  # what comes before the edits
     assert search.round() and len(search.found.choices) < len(first)
     assert bool(search._together) is not mended
 
@@ -159,3 +161,17 @@ def test_weights():
     assert _weight(3) < _weight(-7) and _weight(False) < _weight(True)
     assert _weight(2.0) < _weight(2.25) and _weight(b"") < _weight(b"\x00") < _weight(b"\x01")
     assert _weight("") < _weight("a") < _weight("b")
+
+
+def test_numbers_far_apart_go_together():
+    """Of two that have to agree, neither can be made simpler alone; one between them matters."""
+    found, rounds, _ = searched(as_choices([1, 9, 1]), lambda ns: len(ns) == 3 and ns[0] == ns[2] and ns[1] > 8)
+    assert found == [0, 9, 0] and rounds <= 4
+
+
+def test_of_few_choices_three_that_matter_are_found_in_one_round():
+    floor = (0,) * 10
+    choices = tuple(range(1, 11))
+    made = set(_few_kept(choices, floor))
+    assert len(made) == 10 + 45 + 120 and (0, 2, 0, 0, 5, 0, 0, 8, 0, 0) in made
+    assert not list(_few_kept((*choices, 1), (*floor, 0))), "more than a round would take"

@@ -63,7 +63,7 @@ class Search:
         self._tried: set[Choices] = {first.choices}
         self._together: list[Choices] = []
         # What is tried first, and once: it may be all there is to do.
-        self._first = [_isolated, _kept]
+        self._first = [_isolated, _kept, _few_kept]
         # Edits that made nothing simpler, with the choices they were made to: drawing is not free either.
         self._useless: set[tuple[Edit, Choices]] = set()
 
