@@ -153,21 +153,21 @@ def compared_with_brute_force(pairs, count):
 
 
 @pytest.mark.parametrize("types", range(len(GROUPS)))
-@pytest.mark.parametrize("count", [4, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [4, pytest.param(12, marks=pytest.mark.slow)])
 def test_every_type_against_brute_force(spark, types, count):
     answers = compared_with_brute_force(Pairs(spark, GROUPS[types], seed=count + types + 200, pool=12), count)
-    assert 2 * answers[False] >= count and answers[True] >= count // 6 + 1, answers
+    assert 4 * answers[False] >= count and answers[True] >= count // 6 + 1, answers
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ddl", [ddl for group in GROUPS for ddl in group if ddl not in ("VOID", "STRUCT<>")])
 def test_each_type_alone_against_brute_force(spark, ddl):
-    answers = compared_with_brute_force(Pairs(spark, [ddl], seed=1, pool=5), 12)
-    assert answers[False] >= 4 and answers[True] >= 2, answers
+    answers = compared_with_brute_force(Pairs(spark, [ddl], seed=1, pool=5), 5)
+    assert answers[False] and answers[True], answers
 
 
 @pytest.mark.parametrize("dependence", [fs.ordered(), fs.same_key("c0")])
-@pytest.mark.parametrize("count", [4, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [4, pytest.param(12, marks=pytest.mark.slow)])
 def test_order_against_brute_force(spark, dependence, count):
     pairs = Pairs(spark, ["DOUBLE", "STRING"], seed=2, pool=3)
     answers = Counter()
@@ -214,7 +214,7 @@ def _any_pairing(left, right, equal):
     )
 
 
-@pytest.mark.parametrize("count", [4, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [4, pytest.param(15, marks=pytest.mark.slow)])
 def test_tolerances_against_brute_force(spark, count):
     choose = random.Random(4)
     equal, answers = fs.equality(abs_tol=0.15), Counter()
