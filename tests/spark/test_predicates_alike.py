@@ -74,6 +74,7 @@ def alike(mine, theirs, question):
     assert bool(shown) == (question in ("same", "same set", "contains") and not theirs)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=3,
     deadline=None,
