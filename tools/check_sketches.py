@@ -45,6 +45,8 @@ CORRECTED = {
         ("cases=10)", "cases=3)"),
     ],
     "test_06_taxi.py": [
+        # Two sets of NaN are never equal, so `tied` refuses answers that are.
+        ("taxi=st.integers(0, 3))", "taxi=st.integers(0, 3), pos=st.floats(0, 100))"),
         # Spark drops the first of two repartitions that follow each other: the order is really lost where something
         # is between them.
         (
