@@ -82,11 +82,6 @@ def forgets_after_three(frame: DataFrame) -> DataFrame:
     )
 
 
-def kept_late() -> Bug:
-    """A promise that is kept later the more there is to do, and once too late."""
-    raise NotImplementedError
-
-
 BUGS = {"five kinds in a batch": together, "four kinds in turn": one_after_the_other}
 
 
