@@ -63,7 +63,7 @@ class Failed(AssertionError):
 
 
 class Falsified(Failed):
-    """The property is false: Spark was seen to break it, twice, on the input shown."""
+    """The claim is false: Spark was seen to break it, twice on the input shown; or two DataFrames differ."""
 
 
 class Inconclusive(Failed):

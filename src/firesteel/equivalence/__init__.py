@@ -1,4 +1,7 @@
-"""Equivalence: do two streams of records mean the same, up to the order that matters? Pure Python; no Spark in here."""
+"""Equivalence: do two streams of records mean the same, up to the order that matters?
+
+The matchers are pure Python; only `claim` and `frames`, which are not imported here, run Spark.
+"""
 
 from firesteel.equivalence.dependence import Dependence as Dependence
 from firesteel.equivalence.dependence import barrier as barrier

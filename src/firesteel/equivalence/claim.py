@@ -20,7 +20,7 @@ from firesteel.equivalence.matcher import Matcher
 from firesteel.errors import InvalidArgument, PredicateError, described
 from firesteel.logic.formulas import Formula, Implies
 from firesteel.logic.verdicts import Verdict
-from firesteel.names import name_of
+from firesteel.names import counted, name_of
 from firesteel.perturb import Cuts, Perturbation, Variant
 from firesteel.schemas import type_ddl
 from firesteel.search import words
@@ -270,7 +270,7 @@ class Equivalence:
         return _Meter(self)
 
     def too_short(self, length: int, unit: str) -> str:
-        return f"nothing was changed in a stream of {length} {unit}es: none of {list(self.sides.under)!r} can be"
+        return f"nothing was changed in a stream of {counted(length, unit)}: none of {list(self.sides.under)!r} can be"
 
     def mode(self, output: str) -> str:
         modes = self.how.output_mode
