@@ -1,0 +1,144 @@
+"""How the sides of a trace are compared, without Spark: traces are made by hand."""
+
+import pytest
+
+import firesteel as fs
+from firesteel import Batch, Instant, Trace, perturb
+from firesteel.equivalence.claim import Equivalence, Sides, _beside
+from firesteel.logic.verdicts import Verdict
+from firesteel.spark.query import Running
+
+SCHEMA = "k INT, v INT"
+
+
+def trace(*batches, inputs=None, name="output"):
+    inputs = batches if inputs is None else inputs
+    pairs = zip(inputs, batches, strict=True)
+    return Trace(
+        Instant(at, {"input": Batch(i, schema=SCHEMA)}, {name: Batch(o, schema=SCHEMA)})
+        for at, (i, o) in enumerate(pairs)
+    )
+
+
+def judged(left, right, *, mode="append", side="candidate", **options):
+    """The verdict on two traces, at which instant it came (None at the end), and why."""
+    one = side != "candidate"
+    subjects = (len, len) if one else (len, max)
+    sides = Sides(*subjects, options.pop("dependence", fs.unordered()), **options)
+    meter = Equivalence(sides, Running(output_mode=mode)).meter()
+    both = _beside({sides.base: left, side: right})
+    for instant in both:
+        if meter.step(instant).definite:
+            return meter.verdict, instant.index, meter.why(both, ended=False)
+    verdict = meter.finish()
+    return verdict, None, meter.why(both, ended=True) if verdict is Verdict.FALSE else None
+
+
+ONE, TWO, THREE = (1, 1), (1, 2), (2, 3)
+
+
+def test_the_batch_in_which_a_record_comes_does_not_matter():
+    assert judged(trace([ONE], [TWO]), trace([], [TWO, ONE], inputs=[[ONE], [TWO]]))[:2] == (Verdict.TRUE, None)
+    verdict, _, why = judged(trace([ONE], [TWO]), trace([ONE], [THREE], inputs=[[ONE], [TWO]]))
+    assert verdict is Verdict.FALSE and "reference record 1" in why.reason and "2 records, 1 left over" in why.reason
+
+
+def test_order_matters_up_to_the_dependence():
+    left, right = trace([ONE, TWO, THREE]), trace([THREE, ONE, TWO])
+    assert judged(left, right, dependence=fs.same_key("k"))[0] is Verdict.TRUE
+    assert judged(left, right, dependence=fs.ordered())[:2] == (Verdict.FALSE, 0)
+    verdict, at, why = judged(left, trace([TWO, ONE, THREE]), dependence=fs.same_key("k"))
+    assert (verdict, at) == (Verdict.FALSE, 0) and "on which it depends" in why.reason
+
+
+def test_tables_are_compared_batch_by_batch():
+    left = trace([ONE], [TWO], inputs=[[ONE], [TWO]])
+    swapped = trace([TWO], [ONE], inputs=[[ONE], [TWO]])
+    assert judged(left, swapped, mode="update")[0] is Verdict.TRUE, "as a stream of updates, in any order"
+    assert judged(left, swapped, mode="complete")[:2] == (Verdict.FALSE, 0)
+
+
+@pytest.mark.parametrize("mode", ["append", "update", "complete"])
+def test_other_batches_are_compared_in_the_end(mode):
+    """One batch against two: what there is in the end is the same, or is not."""
+    ends = {
+        "append": ([[ONE], [THREE]], [[ONE, THREE]], [[ONE]]),
+        "update": ([[ONE], [TWO, THREE]], [[TWO, THREE]], [[ONE, THREE]]),
+        "complete": ([[ONE], [TWO, THREE]], [[TWO, THREE]], [[ONE, THREE]]),
+    }
+    whole, same, other = ends[mode]
+    inputs = [[ONE], [TWO, THREE]]
+    options = {"mode": mode, "side": "all in one batch", "under": (perturb.batch_boundaries(),)}
+    options |= {"dependence": fs.same_key("k")}
+    left = trace(*whole, inputs=inputs)
+    assert judged(left, trace(*same, inputs=[inputs[0] + inputs[1]]), **options)[:2] == (Verdict.TRUE, None)
+    verdict, at, _ = judged(left, trace(*other, inputs=[inputs[0] + inputs[1]]), **options)
+    assert (verdict, at) == (Verdict.FALSE, None), "not before the end"
+
+
+def test_the_last_row_of_every_key_needs_keys():
+    options = {"mode": "update", "side": "all in one batch", "under": (perturb.batch_boundaries(),)}
+    with pytest.raises(fs.InvalidArgument, match="name the key"):
+        judged(trace([ONE]), trace([ONE]), **options)
+
+
+def test_who_accepts_is_asked_where_batches_differ_and_nowhere_else():
+    asked = []
+
+    def accept(now, left, right):
+        asked.append((now.index, len(now.so_far.input), list(left), list(right)))
+        return right[0].v < 3
+
+    left = trace([ONE], [TWO], [THREE])
+    fine = trace([ONE], [ONE], [THREE], inputs=[[ONE], [TWO], [THREE]])
+    assert judged(left, fine, accept=accept)[0] is Verdict.TRUE
+    assert asked == [(1, 2, [TWO], [ONE])]
+    wrong = trace([ONE], [THREE], [THREE], inputs=[[ONE], [TWO], [THREE]])
+    verdict, at, why = judged(left, wrong, accept=accept)
+    assert (verdict, at) == (Verdict.FALSE, 1) and "accept refuses it" in why.reason
+
+
+@pytest.mark.parametrize("answer", [1, None, "yes"])
+def test_an_answer_that_is_none(answer):
+    with pytest.raises(fs.PredicateError, match="has to return a bool or a Check"):
+        judged(trace([ONE]), trace([TWO], inputs=[[ONE]]), accept=lambda now, left, right: answer)
+
+
+def test_a_check_says_why():
+    refuses = fs.Check(False, reason="too far off")
+    why = judged(trace([ONE]), trace([TWO], inputs=[[ONE]]), accept=lambda now, left, right: refuses)[2]
+    assert "too far off" in why.reason
+
+
+def test_only_what_differs_is_shown():
+    sides = Sides(len, len, fs.unordered(), under=(perturb.row_order(),))
+    traces = {"as it is": trace([ONE]), "rows reversed": trace([ONE]), "rows shuffled by seed 1": trace([TWO])}
+    both = _beside(traces)
+    meter = Equivalence(sides, Running()).meter()
+    meter.step(both[0])
+    assert meter.finish() is Verdict.FALSE
+    assert set(meter.why(both, ended=True).trace[0].outputs) == {"as it is", "rows shuffled by seed 1"}
+
+
+def test_outputs_and_columns_have_to_be_the_same():
+    with pytest.raises(fs.InvalidArgument, match="give both the same names"):
+        _beside({"reference": trace([ONE]), "candidate": trace([ONE], name="alerts")})
+    other = Trace([Instant(0, {}, {"output": Batch([(1, 2.0)], schema="k INT, v DOUBLE")})])
+    with pytest.raises(fs.InvalidArgument, match="'v' is INT in the reference, and DOUBLE in the candidate"):
+        _beside({"reference": trace([ONE]), "candidate": other})
+
+
+def test_a_trace_that_is_longer_goes_on_beside_nothing():
+    both = _beside({"reference": trace([ONE]), "candidate": trace([ONE], [TWO])})
+    assert [len(now.inputs) for now in both] == [1, 0]
+    assert [len(now.outputs["reference"]) for now in both] == [1, 0]
+
+
+def test_nothing_to_compare_is_not_decided():
+    sides = Sides(len, len, fs.unordered(), under=(perturb.restart(),))
+    assert sides.variants(1) == {}
+    claim = Equivalence(sides, Running())
+    meter = claim.meter()
+    meter.step(_beside({"as it is": trace([ONE])})[0])
+    assert meter.finish() is Verdict.INCONCLUSIVE
+    assert claim.too_short(1, "batch") == "nothing was changed in a stream of 1 batch: none of [restart()] can be"
