@@ -5,7 +5,9 @@ import pytest
 import firesteel as fs
 from firesteel import Batch, Instant, Trace, perturb
 from firesteel.equivalence.claim import Equivalence, Sides, _beside
+from firesteel.evidence import Counterexample
 from firesteel.logic.verdicts import Verdict
+from firesteel.report.text import _table
 from firesteel.spark.query import Running
 
 SCHEMA = "k INT, v INT"
@@ -131,7 +133,7 @@ def test_outputs_and_columns_have_to_be_the_same():
 def test_a_trace_that_is_longer_goes_on_beside_nothing():
     both = _beside({"reference": trace([ONE]), "candidate": trace([ONE], [TWO])})
     assert [len(now.inputs) for now in both] == [1, 0]
-    assert [len(now.outputs["reference"]) for now in both] == [1, 0]
+    assert [sorted(now.outputs) for now in both] == [["candidate", "reference"], ["candidate"]]
 
 
 def test_nothing_to_compare_is_not_decided():
@@ -142,3 +144,36 @@ def test_nothing_to_compare_is_not_decided():
     meter.step(_beside({"as it is": trace([ONE])})[0])
     assert meter.finish() is Verdict.INCONCLUSIVE
     assert claim.too_short(1, "batch") == "nothing was changed in a stream of 1 batch: none of [restart()] can be"
+
+
+REGROUPED = {"side": "all in one batch", "under": (perturb.batch_boundaries(),)}
+
+
+def test_a_table_that_is_empty_in_the_end_is_compared_as_that():
+    """Fewer batches are no empty tables, and an empty table is not passed over for the one before it."""
+    emptied = trace([ONE], [], inputs=[[ONE], [TWO]])
+    options = {"mode": "complete", **REGROUPED}
+    assert judged(emptied, trace([], inputs=[[ONE, TWO]]), **options)[0] is Verdict.TRUE
+    assert judged(emptied, trace([ONE], inputs=[[ONE, TWO]]), **options)[0] is Verdict.FALSE
+    assert judged(trace([ONE], [ONE]), trace([ONE], inputs=[[ONE, ONE]]), **options)[0] is Verdict.TRUE
+
+
+def test_other_batches_are_accepted_given_all_that_went_in():
+    def one_of_all(now, left, right):
+        return all(record in now.input for record in right)
+
+    left = trace([ONE], [], inputs=[[ONE], [TWO]])
+    some, none = (trace([record], inputs=[[ONE, TWO]]) for record in (TWO, THREE))
+    assert judged(left, some, accept=one_of_all, **REGROUPED)[0] is Verdict.TRUE
+    assert judged(left, none, accept=one_of_all, **REGROUPED)[0] is Verdict.FALSE
+
+
+@pytest.mark.parametrize("batches", [([ONE],), ([ONE], [TWO], [THREE])])
+def test_sides_with_more_or_fewer_batches_are_shown(batches):
+    """Where one side has no batch, its place in the table is left empty."""
+    left = trace([ONE], [TWO])
+    _, _, why = judged(left, trace(*batches), **REGROUPED)
+    found = Counterexample({"input": fs.Stream(SCHEMA, [[ONE], [TWO]])}, why.trace, why.reason, "")
+    table = _table(found, fs.Falsified).splitlines()
+    assert table[0].split() == ["batch", "input", "as", "it", "is", "all", "in", "one", "batch"]
+    assert len(table) == 1 + max(2, len(batches))

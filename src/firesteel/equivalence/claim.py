@@ -181,16 +181,20 @@ def _beside_or_none(traces: Mapping[str, Trace | None]) -> Trace | None:
 
 
 def _beside(traces: Mapping[str, Trace]) -> Trace:
-    """One trace of all sides: the input of the first, and an output for each side and output."""
+    """One trace of all sides: the input of the first, and an output for each side and output.
+
+    Where a side had fewer batches than another, it has nothing at the last instants: that is not an empty batch.
+    """
     first = next(iter(traces.values()))
     schemas = {name: _schemas(trace) for name, trace in traces.items()}
     _refuse_different(schemas)
     instants: list[Instant] = []
     for index, sides in enumerate(zip_longest(*traces.values())):
         outputs = {
-            _label(name, output, schemas[name]): now.outputs[output] if now is not None else make_batch((), schema)
+            _label(name, output, schemas[name]): now.outputs[output]
             for name, now in zip(traces, sides, strict=True)
-            for output, schema in schemas[name].items()
+            if now is not None
+            for output in schemas[name]
         }
         now = first[index] if index < len(first) else None
         instants.append(
@@ -385,9 +389,11 @@ class _Pair:
     def same_at_last(self, seen: Sequence[Instant]) -> bool:
         """Is it the same, now that all has come?"""
         if self._at_last and seen:
-            left, right = (self._in_the_end([now.outputs[name] for now in seen]) for name in (self.left, self.right))
-            with_input = [now for now in seen if now.inputs]
-            return self._same(with_input[-1], left, right)
+            left, right = (
+                self._in_the_end([now.outputs[name] for now in seen if name in now.outputs])
+                for name in (self.left, self.right)
+            )
+            return self._same(_as_one(seen), left, right)
         if not self._by_instant:
             self._matcher.finish()
         return self._said(self._matcher)
@@ -398,7 +404,7 @@ class _Pair:
             case "append":
                 return together(batches)
             case "complete":
-                return next((batch for batch in reversed(batches) if len(batch)), batches[-1])
+                return batches[-1]
             case _:
                 keys = key_columns(self._claim.sides.dependence)
                 if not keys:
@@ -444,6 +450,13 @@ class _Pair:
         assert matcher.mismatch is not None
         self.reason = matcher.mismatch.said(self.left, self.right)
         return False
+
+
+def _as_one(seen: Sequence[Instant]) -> Instant:
+    """All that went in, at the last instant that had input: what the whole output can be held against."""
+    last = [now for now in seen if now.inputs][-1]
+    inputs = {name: together([now.inputs[name] for now in seen if now.inputs]) for name in last.inputs}
+    return replace(last, inputs=inputs)
 
 
 def _is_of(label: str, side: str) -> bool:

@@ -84,12 +84,14 @@ def _table(found: Counterexample, failure: type[Failed]) -> str:
         return _inputs_only(found)
     atoms = _atoms(found)
     facts = _time_facts(found)
-    heads = [found.unit, *facts, *found.trace[0].inputs, *found.trace[0].outputs, *_state_head(found), *map(str, atoms)]
+    streams = [*found.trace[0].inputs, *found.trace[0].outputs]
+    heads = [found.unit, *facts, *streams, *_state_head(found), *map(str, atoms)]
     rows: list[list[str]] = []
     false_at: int | None = None
     for instant in _shown_instants(found):
         cells = [[str(instant.index)], *([fact(instant)] for fact in facts.values())]
-        cells += [_cell(batch) for batch in (*instant.inputs.values(), *instant.outputs.values())]
+        batches = {**instant.inputs, **instant.outputs}
+        cells += [_cell(batches[name]) if name in batches else [""] for name in streams]
         cells += [_cell(instant.state) for _ in _state_head(found)]
         cells += [[_said(atom, instant, found)] for atom in atoms]
         if instant.index == deciding(found) and found.explanation is not None:
