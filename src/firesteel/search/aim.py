@@ -15,8 +15,8 @@ from firesteel.search.shrink import Choices
 
 # So many of the best cases for each label have children.
 _PARENTS = 12
-# So many of the last cases lend their values.
-_LAST = 64
+# So many of the last cases lend what a case is changed by.
+_LAST = 256
 
 
 class Aim:
@@ -59,29 +59,35 @@ class Aim:
     def _child(self, parents: list[Choices]) -> Choices:
         pick = self._random
         child = list(pick.choice(parents))
-        while True:
+        while child:
             self._change(child, parents)
             if pick.random() < 0.5:
-                return tuple(child)
+                break
+        return tuple(child)
 
     def _change(self, child: list[object], parents: list[Choices]) -> None:
-        if not child:
-            return
         pick = self._random
-        other = pick.choice(parents) if pick.random() < 0.75 else pick.choice(self._last)
-        mine, theirs = _ends(child), _ends(other)
-        part = pick.randrange(min(len(mine), len(theirs)))
+        other = pick.choice(parents) if pick.random() < 0.5 else pick.choice(self._last)
+        mine, theirs = _lists(child), _lists(other)
+        place = pick.randrange(min(len(mine), len(theirs)))
+        here, there = mine[place], theirs[place]
         match pick.randrange(8):
-            case 0 | 1 | 2:  # the rest of another, from the same list on: what each has found comes together
-                child[mine[part] :] = other[theirs[part] :]
-            case 3 | 4:  # elements of the same list of another: it gets longer
-                marks = [*_marks(other), len(other)]
-                starts = [at for at, mark in enumerate(marks[:-1]) if mark >= (theirs[part - 1] if part else 0)]
-                if starts:
-                    first = starts[0] + pick.randrange(min(len(starts), 4))
-                    some = other[marks[first] : marks[min(first + pick.randint(1, 2), len(marks) - 1)]]
-                    at = mine[part - 1] if part else 0
-                    child[at:at] = some
+            case 0 | 1:  # the rest of another, from the same list on: what each has found comes together
+                child[here[0] :] = other[there[0] :]
+            case 2:  # the same list of another
+                child[here[0] : here[-1]] = other[there[0] : there[-1]]
+            case 3 if len(child) == len(other):  # lists of a fixed length show no ends
+                first = pick.randrange(len(child))
+                until = first + pick.randint(1, len(child))
+                child[first:until] = other[first:until]
+            case 4 | 5 | 6 if (
+                len(there) > 2
+            ):  # some elements of that list, before mine or in their place
+                some = pick.choice((1, 2, 4))
+                first = pick.randrange(len(there) - 2)
+                at = pick.randrange(len(here) - 1)
+                until = at if pick.random() < 0.5 else min(at + some, len(here) - 2)
+                child[here[at] : here[until]] = other[there[first] : there[min(first + some, len(there) - 2)]]
             case _:
                 at = pick.randrange(len(child))
                 child[at] = self._changed(child[at])
@@ -101,11 +107,22 @@ class Aim:
                 return pick.choice([other for other in lender if type(other) is type(choice)] or [choice])
 
 
-def _ends(choices: Sequence[object]) -> list[int]:
-    """Where lists end, which is where the next begins; and the end of it all."""
-    return [*(place + 1 for place in _marks(choices) if not choices[place]), len(choices)]
+def _lists(choices: Sequence[object]) -> list[list[int]]:
+    """Where the elements of each list begin, where the last one ends, and where the list does.
 
+    An element follows a `True`, a list ends with a `False`. What comes after the last list is one more.
 
-def _marks(choices: Sequence[object]) -> list[int]:
-    """Where the elements of lists begin."""
-    return [place for place, choice in enumerate(choices) if isinstance(choice, bool)]
+    >>> _lists((True, 7, True, 8, False, False, 9))
+    [[0, 2, 4, 5], [5, 6], [6, 7]]
+    """
+    found: list[list[int]] = [[]]
+    for place, choice in enumerate(choices):
+        if isinstance(choice, bool):
+            found[-1].append(place)
+            if not choice:
+                found[-1].append(place + 1)
+                found.append([])
+    last = found[-1]
+    begin = found[-2][-1] if len(found) > 1 else 0
+    last += [len(choices), len(choices)] if last else [begin, len(choices)]
+    return found

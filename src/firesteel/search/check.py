@@ -50,8 +50,8 @@ _SHRINK_SECONDS = 60.0
 # So many cases are worth a bulk run, of which some are run alone again.
 _MANY = 8
 # A generation of cases has at least so many, of which one in so many is new: the others are changed ones that came
-# close to trouble. There are at most so many generations.
-_GENERATION, _NEW, _GENERATIONS = 32, 4, 16
+# close to trouble. It grows with the number of cases before it, by one in so many: each is a run of Spark.
+_GENERATION, _NEW, _GROWTH = 32, 4, 8
 # The label of firesteel's own score, beside those of the user.
 _OWN = "firesteel: how close a case came"
 
@@ -166,9 +166,10 @@ class _Run:
     def _generations(self, drawing: Drawing, drawn: list[Candidate], aim: Aim) -> Iterator[list[Candidate]]:
         """The cases as they were drawn; where some come closer to trouble than others, most are made of those."""
         new = iter(drawn)
-        size = max(_GENERATION, -(-len(drawn) // _GENERATIONS))
-        for start in range(0, len(drawn), size):
-            this = min(size, len(drawn) - start)
+        done = 0
+        while done < len(drawn):
+            this = min(max(_GENERATION, done // _GROWTH), len(drawn) - done)
+            done += this
             wanted = this - this // _NEW if drawing.aims and aim else 0
             changed = drawing.of_choices(aim.generation(wanted))[:wanted] if wanted else []
             if changed and self.in_bulk and self.judge.disagreement is None:
