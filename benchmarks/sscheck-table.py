@@ -62,7 +62,8 @@ class Engine(NamedTuple):
         return self.counts(now.output).get(tag, 0)
 
     def of(self, tag: str, low: int, high: int | None = None) -> SearchStrategy[fs.Batch]:
-        return self.tweets(st.just(f"hello {tag}"), low, high or low)
+        # With some word before the tag, as in the paper: a constant would be one case, however many are asked for.
+        return self.tweets(st.sampled_from("abcdefgh").map(lambda word: f"{word} {tag}"), low, high or low)
 
 
 class Property(NamedTuple):

@@ -80,9 +80,7 @@ class Aim:
                 first = pick.randrange(len(child))
                 until = first + pick.randint(1, len(child))
                 child[first:until] = other[first:until]
-            case 4 | 5 | 6 if (
-                len(there) > 2
-            ):  # some elements of that list, before mine or in their place
+            case 4 | 5 | 6 if len(there) > 2:  # some elements of that list, before mine or in their place
                 some = pick.choice((1, 2, 4))
                 first = pick.randrange(len(there) - 2)
                 at = pick.randrange(len(here) - 1)

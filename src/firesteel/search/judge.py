@@ -22,12 +22,14 @@ from firesteel.records import Record
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.query import Running
 from firesteel.spark.structured import Case, Watcher
-from firesteel.streams import Batch, Instant, Stream, Trace
+from firesteel.streams import Batch, Instant, Stream, Trace, make_stream
 
 T = TypeVar("T")
 
 # How many cases of a bulk run are run alone as well: at least one, one more for so many cases, and at most so many.
 _SAMPLED, _SAMPLES = 50, 3
+# Of a long case its first batches, as a case of its own: alone, every batch takes as long as all cases do together.
+_SAMPLE_LENGTH = 8
 # Of how many cases the keys are kept.
 _DIGESTS = 1_000
 
@@ -144,10 +146,15 @@ class Judge:
         """
         samples = max(1, min(_SAMPLES, len(cases) // _SAMPLED)) if sampled else 0
         long_enough = [inputs for inputs in cases if not self._too_short(inputs)]
-        traces = self._runner.together([Case(inputs) for inputs in long_enough], also_single=not sampled)
-        screened = [(c, trace) for c, trace in zip(long_enough, traces, strict=True) if trace is not None]
-        tried = _spread(screened, samples)
-        self.run_ahead([inputs for inputs, _ in tried])
+        shorter = [_beginning(i) for i in _spread(long_enough, samples) if Case(i).length > _SAMPLE_LENGTH]
+        wanted = [*long_enough, *shorter]
+        traces = self._runner.together([Case(inputs) for inputs in wanted], also_single=not sampled)
+        ran = list(zip(wanted, traces, strict=True))
+        screened = [(inputs, trace) for inputs, trace in ran[: len(long_enough)] if trace is not None]
+        begun = [(inputs, trace) for inputs, trace in ran[len(long_enough) :] if trace is not None]
+        short = [pair for pair in screened if Case(pair[0]).length <= _SAMPLE_LENGTH]
+        tried = [*begun, *_spread(short or screened, samples - len(begun))]
+        self._run_apart([inputs for inputs, _ in tried if self._recalled(inputs) is None])
         for inputs, trace in tried:
             alone = self._recalled(inputs)
             if alone is not None and (alone.error is not None or trace != alone.trace):
@@ -159,8 +166,10 @@ class Judge:
 
     def run_ahead(self, cases: Sequence[Mapping[str, Stream]]) -> None:
         """Run cases at the same time, each by itself, and remember what Spark did with them."""
-        wanted = [inputs for inputs in cases if not self.knows(inputs)]
-        for inputs, seen in zip(wanted, self._runner.apart([Case(inputs) for inputs in wanted]), strict=True):
+        self._run_apart([inputs for inputs in cases if not self.knows(inputs)])
+
+    def _run_apart(self, cases: Sequence[Mapping[str, Stream]]) -> None:
+        for inputs, seen in zip(cases, self._runner.apart([Case(inputs) for inputs in cases]), strict=True):
             key = self._keys(inputs)[-1] + b"end"
             failure = seen if isinstance(seen, SubjectFailure) else None
             self._known[key] = _Remembered(seen.trace if isinstance(seen, SubjectFailure) else seen, failure)
@@ -268,6 +277,14 @@ class _Remembered:
     """Was it seen only in a bulk run?"""
 
 
+def _beginning(inputs: Mapping[str, Stream]) -> Mapping[str, Stream]:
+    """A case's first batches as a case of their own."""
+    return {
+        name: make_stream(stream.batches[:_SAMPLE_LENGTH], stream.schema, stream.span)
+        for name, stream in inputs.items()
+    }
+
+
 def _spread(items: Sequence[T], most: int) -> list[T]:
     """A few of many: the first, the last, and some between."""
     if len(items) <= most:
@@ -318,6 +335,18 @@ def _keys(inputs: Mapping[str, Stream]) -> Iterator[bytes]:
 
 def _text(stream: Stream, index: int) -> str:
     batch: Any = stream[index] if index < len(stream) else Batch()
-    # Written by Python itself, as deep as its own values go: a case may have a million of them.
-    values = [record.__dict__ if type(record) is Record else record for record in batch.records]
-    return f"{values} {batch.partitions or ''}\n"
+    return f"{_columns(batch)} {batch.partitions or ''}\n"
+
+
+def _columns(batch: Batch) -> Sequence[Any]:
+    """What tells a batch from others: written by Python itself, column by column, as a case may have a million values.
+
+    In place of a moment stands its hash: writing it would take longer than all else.
+    """
+    if batch.schema is None:
+        return [record.__dict__ if type(record) is Record else record for record in batch.records]
+    columns = [[record.__dict__[name] for record in batch.records] for name in batch.schema.names]
+    return [
+        list(map(hash, column)) if field.dataType.typeName() in ("timestamp", "timestamp_ntz") else column
+        for field, column in zip(batch.schema.fields, columns, strict=True)
+    ]

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
-from itertools import accumulate
+from itertools import accumulate, repeat
 from typing import TYPE_CHECKING, Any
 
 from firesteel.records import Record, make_record
@@ -192,12 +192,12 @@ class _Plan:
     def _queries(self, cases: Sequence[Case], stack: ExitStack) -> list[Query]:
         # Each case is small; together they may not be, and are collected all the same. Windows are cut case by case.
         together = replace(self._how, large=2**62, seconds=self._how.seconds * 3, over=None)
-        joined = {name: _joined(name, cases, self._columns[name], schema) for name, schema in self._schemas.items()}
+        joined = {name: _joined([case.inputs[name] for case in cases]) for name in self._schemas}
         queries: list[Query] = []
         for name in self._time:
             frames, sources = self._frames()
             for input_name, source in sources.items():
-                source.load(joined[input_name])
+                source.load(*joined[input_name])
             mode = self._mode(name)
             frame, _ = carrying(frames[name], self._columns, mode)
             queries.append(Query(self._spark, name, frame, list(sources.values()), mode, together, kept=False))
@@ -237,15 +237,15 @@ def _wide(name: str, cases: Sequence[Case], column: str) -> StructType:
     return StructType([*schema.fields, StructField(column, IntegerType(), False)])
 
 
-def _joined(name: str, cases: Sequence[Case], column: str, schema: StructType) -> Stream:
-    """The streams of all cases of one input as one, with the number of its case in every record."""
-    length = max(len(case.inputs[name]) for case in cases)
-    return make_stream(
-        [_joined_batch([batch_at(c.inputs[name], at) for c in cases], column, schema) for at in range(length)], schema
-    )
+def _joined(streams: Sequence[Stream]) -> tuple[Stream, list[int]]:
+    """The streams of all cases of one input as one, and for every record of it the number of its case."""
+    numbers: list[int] = []
+    length = max(map(len, streams))
+    batches = [_joined_batch([batch_at(stream, at) for stream in streams], numbers) for at in range(length)]
+    return make_stream(batches, streams[0].schema), numbers
 
 
-def _joined_batch(batches: Sequence[Batch], column: str, schema: StructType) -> Batch:
+def _joined_batch(batches: Sequence[Batch], numbers: list[int]) -> Batch:
     """Batches of all cases as one: the first partitions of all are its first partition, and so on."""
     sizes = [batch.partitions or (len(batch),) for batch in batches]
     starts = [list(accumulate(parts, initial=0)) for parts in sizes]
@@ -255,9 +255,10 @@ def _joined_batch(batches: Sequence[Batch], column: str, schema: StructType) -> 
         before = len(records)
         for number, (batch, cuts) in enumerate(zip(batches, starts, strict=True)):
             some = batch.records[cuts[part] : cuts[part + 1]] if part + 1 < len(cuts) else ()
-            records += [make_record({**record.__dict__, column: number}) for record in some]
+            records += some
+            numbers += repeat(number, len(some))
         partitions.append(len(records) - before)
-    return make_batch(records, schema, tuple(partitions) if len(partitions) > 1 else None)
+    return make_batch(records, batches[0].schema, tuple(partitions) if len(partitions) > 1 else None)
 
 
 def _split(batch: Batch, cases: int) -> list[Batch]:

@@ -24,6 +24,10 @@ _FAR = int(timedelta(days=100 * 365).total_seconds() * 1000)
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
+# The watermark stands in the code that Spark generates, so it compiles that anew for every micro-batch: with so few
+# records it is done sooner without.
+_INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+_FEW = 10_000
 
 
 class Traits:
@@ -45,9 +49,9 @@ _NODE = re.compile(r"^[ :+|-]*~?(\w+)(.*)$", re.MULTILINE)
 
 
 @contextmanager
-def settings_for(spark: SparkSession, traits: Traits) -> Iterator[None]:
-    """The session's settings that a query needs when it starts; it keeps a copy of them."""
-    wanted = {}
+def settings_for(spark: SparkSession, traits: Traits, records: int) -> Iterator[None]:
+    """The session's settings that a query of so many records needs when it starts; it keeps a copy of them."""
+    wanted = dict(_INTERPRETED) if traits.event_time and records <= _FEW else {}
     if traits.restless:
         wanted[_NO_DATA] = "false"  # batches without data run when the runner says so
     if traits.processors and "RocksDB" not in str(spark.conf.get(_PROVIDER)):

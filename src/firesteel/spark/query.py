@@ -112,7 +112,7 @@ class Query:
             writer = writer.format("memory").queryName(self._view)
         else:
             writer = writer.foreachBatch(self._keep)
-        with settings_for(self._spark, self._traits):
+        with settings_for(self._spark, self._traits, sum(source.size for source in self._sources)):
             try:
                 self._query = writer.start()
             except Exception as error:

@@ -37,14 +37,20 @@ class MemorySource:
         self._batches: list[list[Any]] = []
         self._fed: list[Any] = []
         self._with_data = 0
+        self.size = 0
+        """How many records were loaded."""
 
-    def load(self, stream: Stream) -> None:
-        """Bring a stream's records into the JVM, ready to be fed."""
+    def load(self, stream: Stream, last: Sequence[Any] | None = None) -> None:
+        """Bring a stream's records into the JVM, ready to be fed; `last` holds their values of the last column.
+
+        So that a column can be added without making new records: there may be a million.
+        """
         jvm: Any = self._spark._jvm
         to_seq = jvm.org.apache.spark.api.python.PythonUtils.toSeq
-        rows = java_rows(self._spark, [record for batch in stream for record in batch], self._schema)
+        rows = _java_rows(self._spark, [record for batch in stream for record in batch.records], self._schema, last)
         self._none = to_seq(rows.subList(0, 0))
         self._batches = []
+        self.size = sum(map(len, stream))
         start = 0
         for batch in stream:
             ends = list(accumulate(batch.partitions or (len(batch),), initial=start))
@@ -68,7 +74,7 @@ class MemorySource:
     def anew(self, *, to_last_batch: bool) -> MemorySource:
         """The source as a query finds it that starts again, all that was fed still there; or only up to a batch's."""
         made = MemorySource(self._spark, self._schema)
-        made._batches, made._none = self._batches, self._none
+        made._batches, made._none, made.size = self._batches, self._none, self.size
         for rows in self._fed[: self._with_data] if to_last_batch else self._fed:
             made._add(rows)
         made._with_data = self._with_data
@@ -98,12 +104,16 @@ def _of_types(frame: DataFrame, schema: StructType) -> DataFrame:
     )
 
 
-def java_rows(spark: SparkSession, records: Sequence[Record], schema: StructType) -> Any:
+def _java_rows(
+    spark: SparkSession, records: Sequence[Record], schema: StructType, last: Sequence[Any] | None = None
+) -> Any:
     """The records as a Java list of Spark rows, in order, with exact types."""
     if records and all(_arrow_is_exact(field.dataType) for field in schema.fields):
-        frame = spark.createDataFrame(_arrow_table(records, schema), schema=schema)  # three times as fast
+        frame = spark.createDataFrame(_arrow_table(records, schema, last), schema=schema)  # three times as fast
     else:
-        frame = spark.createDataFrame([plain(record) for record in records], schema=schema)
+        rows = [plain(record) for record in records]
+        rows = rows if last is None else [(*row, value) for row, value in zip(rows, last, strict=True)]
+        frame = spark.createDataFrame(rows, schema=schema)
     return frame._jdf.collectAsList()
 
 
@@ -169,9 +179,11 @@ def _arrow_type(kind: DataType) -> Any:
     return pa.timestamp("us", tz="UTC") if kind.typeName() == "timestamp" else getattr(pa, _ARROW[kind.typeName()])()
 
 
-def _arrow_table(records: Sequence[Record], schema: StructType) -> Any:
+def _arrow_table(records: Sequence[Record], schema: StructType, last: Sequence[Any] | None) -> Any:
     import pyarrow as pa
 
     fields = [pa.field(field.name, _arrow_type(field.dataType), field.nullable) for field in schema.fields]
-    columns = [pa.array(column, field.type) for column, field in zip(zip(*records, strict=True), fields, strict=True)]
-    return pa.table(columns, schema=pa.schema(fields))
+    columns = [[record.__dict__[name] for record in records] for name in schema.names[: len(records[0])]]
+    columns += [] if last is None else [list(last)]
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, fields, strict=True)]
+    return pa.table(arrays, schema=pa.schema(fields))

@@ -26,7 +26,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from firesteel.durations import START, duration
 from firesteel.errors import InvalidArgument, described
-from firesteel.records import Record, make_record
+from firesteel.records import Record, make_records
 from firesteel.schemas import type_ddl
 from firesteel.strategies.arguments import lifted, strategy_of
 from firesteel.strategies.combinators import Batches, Streams
@@ -255,7 +255,7 @@ def _seeded(seed: int, count: int, width: int) -> Iterator[Ticket]:
 
 def _at(records: Iterable[Record], column: str, moments: list[datetime]) -> list[Record]:
     """The records with these moments in a column that they have."""
-    return [make_record({**r.__dict__, column: moment}) for r, moment in zip(records, moments, strict=True)]
+    return make_records({**r.__dict__, column: moment} for r, moment in zip(records, moments, strict=True))
 
 
 # --- the column --------------------------------------------------------------------------------------------------
