@@ -1,7 +1,7 @@
 """Two programs, or one under perturbations, compared on real Spark: what differs is found, shrunk and told."""
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from pyspark.sql import functions as F
 
@@ -13,6 +13,7 @@ from firesteel.logic.verdicts import Verdict
 pytestmark = pytest.mark.slow
 
 QUICK = settings(database=None)
+UNSHRUNK = {"settings": settings(database=None, phases=[Phase.generate])}
 ride = ss.records("taxi INT NOT NULL, pos INT NOT NULL", taxi=st.integers(0, 3), pos=st.integers(0, 99))
 rides = ss.always(ss.batches(ride, max_size=6), during=3)
 
@@ -67,7 +68,7 @@ def test_order_matters_where_it_is_said_to(spark):
 
     shuffled = {"dependence": fs.same_key("taxi"), "under": [perturb.shuffle_order()]}
     with pytest.raises(fs.Falsified) as failure:
-        equivalent(key_then_project, project_then_key, cases=40, **shuffled)
+        equivalent(key_then_project, project_then_key, cases=40, **shuffled, **UNSHRUNK)
     reason = failure.value.report.counterexample.reason
     assert "came before an equal of" in reason and "same_key('taxi')" in reason
     assert equivalent(key_then_project, project_then_key, under=[perturb.shuffle_order()]).verdict is Verdict.TRUE
@@ -82,7 +83,7 @@ def test_tolerances(spark):
         return frame.select("taxi", (F.col("pos") * (1 / 3)).alias("x"))
 
     with pytest.raises(fs.Falsified):
-        equivalent(thirds, thirds_in_another_way, cases=50)
+        equivalent(thirds, thirds_in_another_way, cases=50, **UNSHRUNK)
     close = equivalent(thirds, thirds_in_another_way, equal=fs.equality(rel_tol=1e-9))
     assert close.verdict is Verdict.TRUE and "rel_tol=1e-09" in close.setting["equal"]
 
@@ -92,7 +93,7 @@ def test_several_outputs(spark):
         return lambda f: {"some": f.where(f"pos > {low}"), "all": f}
 
     with pytest.raises(fs.Falsified) as failure:
-        equivalent(both(5), both(6))
+        equivalent(both(5), both(6), **UNSHRUNK)
     assert set(failure.value.report.counterexample.trace[0].outputs) == {"reference: some", "candidate: some"}
 
 
@@ -121,7 +122,7 @@ def test_answers_that_differ_and_will_do(spark):
         return frame.groupBy("taxi").agg(F.max("pos").alias("pos"), (F.first("pos") + 100).alias("some"))
 
     with pytest.raises(fs.Falsified, match="one_of_them refuses it"):
-        stable(wrong, **options)
+        stable(wrong, **options, **UNSHRUNK)
 
 
 def test_other_batches(spark):
@@ -139,7 +140,7 @@ def test_other_batches(spark):
     with pytest.raises(fs.InvalidArgument, match="name the key"):
         stable(totals, under=boundaries, output_mode="update")
     with pytest.raises(fs.Falsified):
-        stable(per_batch, under=boundaries)
+        stable(per_batch, under=boundaries, **UNSHRUNK)
 
 
 def test_restarts_are_tried_one_case_at_a_time(spark):
@@ -155,7 +156,7 @@ def test_batch_jobs(spark):
     some = ss.batches(ride, min_size=2, max_size=6)
     fs.stable(some, lambda f: f.where("pos > 3"), under=[perturb.partitions(3)], settings=QUICK, **batch)
     with pytest.raises(fs.Falsified):
-        fs.stable(some, numbered, under=[perturb.partitions(3)], settings=QUICK, **batch)
+        fs.stable(some, numbered, under=[perturb.partitions(3)], **batch, **UNSHRUNK)
     with pytest.raises(fs.InvalidArgument, match="batch"):
         fs.stable(some, numbered, under=[perturb.restart()], settings=QUICK, **batch)
 
@@ -192,10 +193,10 @@ def test_bad_programs(spark):
     with pytest.raises(fs.InvalidArgument, match="outputs"):
         equivalent(plain, lambda f: {"a": f, "b": f}, cases=3)
     with pytest.raises(fs.SubjectError, match="candidate: ") as failure:
-        equivalent(plain, lambda f: f.withColumn("pos", F.raise_error(F.lit("no")).cast("int")), cases=3)
+        equivalent(plain, lambda f: f.withColumn("pos", F.raise_error(F.lit("no")).cast("int")), cases=3, **UNSHRUNK)
     assert "no" in str(failure.value)
     with pytest.raises(fs.Falsified, match="left over"):
-        equivalent(plain, lambda f: f.where("false"), cases=10)
+        equivalent(plain, lambda f: f.where("false"), cases=10, **UNSHRUNK)
     with pytest.raises(fs.Vacuous, match="put out nothing"):
         equivalent(lambda f: f.where("false"), lambda f: f.where("1 = 0"), cases=10)
     with pytest.raises(fs.InvalidArgument, match="changes nothing"):

@@ -1,0 +1,82 @@
+"""Which cases of a bulk run are run alone too, and what becomes of a bulk run that says otherwise; without Spark."""
+
+import pytest
+
+import firesteel as fs
+from firesteel import Batch, Instant, Stream, Trace
+from firesteel.properties.claim import Property
+from firesteel.search.judge import Judge
+from firesteel.spark.query import Running
+
+
+def case(length, first=0):
+    return {"input": Stream("n INT", [[(first + at,)] for at in range(length)])}
+
+
+class Runner:
+    """Passes everything on; `together` may be wrong from some batch on, and may refuse cases of some length."""
+
+    how = Running()
+    prefixes = True
+
+    def __init__(self, wrong_from=99, refused=()):
+        self.wrong_from, self.refused = wrong_from, refused
+        self.ran_apart = []
+        self.ran_together = []
+
+    def trace(self, run, wrong_from=99):
+        stream = run.inputs["input"]
+        return Trace(
+            Instant(at, {"input": batch}, {"output": Batch([] if at >= wrong_from else batch.records)})
+            for at, batch in enumerate(stream)
+        )
+
+    def apart(self, cases):
+        self.ran_apart += [run.length for run in cases]
+        return [self.trace(run) for run in cases]
+
+    def together(self, cases, *, also_single):
+        self.ran_together += [run.length for run in cases]
+        return [None if run.length in self.refused else self.trace(run, self.wrong_from) for run in cases]
+
+
+def screened(runner, cases):
+    judge = Judge(Property(fs.always(lambda now: True)), runner)
+    judge.screen(cases)
+    return judge
+
+
+@pytest.mark.parametrize(("count", "samples"), [(8, 1), (49, 1), (100, 2), (150, 3), (1000, 3)])
+def test_more_cases_have_more_samples(count, samples):
+    runner = Runner()
+    judge = screened(runner, [case(2, first) for first in range(count)])
+    assert runner.ran_apart == [2] * samples and runner.ran_together == [2] * count
+    assert judge.disagreement is None and judge.screened(case(2, 1))
+
+
+def test_of_a_long_case_the_first_batches_are_run_alone():
+    """They are a case of the bulk run too: else there would be nothing to compare them with."""
+    runner = Runner()
+    judge = screened(runner, [case(30, first) for first in range(10)])
+    assert runner.ran_apart == [8] and runner.ran_together == [30] * 10 + [8]
+    assert judge.disagreement is None and judge.screened(case(30, 1))
+
+
+def test_where_the_first_batches_cannot_run_with_the_others_the_whole_case_is_run_alone():
+    runner = Runner(refused=(8,))
+    screened(runner, [case(30, first) for first in range(10)])
+    assert runner.ran_apart == [30]
+
+
+@pytest.mark.parametrize("length", [3, 30])
+@pytest.mark.parametrize("refused", [(), (8,)])
+def test_a_bulk_run_that_is_wrong_is_not_believed(length, refused):
+    judge = screened(Runner(wrong_from=2, refused=refused), [case(length, first) for first in range(10)])
+    assert "differ in batch 2: a defect of bulk runs" in judge.disagreement
+    assert not judge.knows(case(length, 1))
+
+
+def test_cases_of_many_lengths():
+    runner = Runner()
+    screened(runner, [case(1 + first % 20, first) for first in range(150)])
+    assert len(runner.ran_apart) == 3 and max(runner.ran_apart) <= 8
