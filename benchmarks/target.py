@@ -48,7 +48,7 @@ def loses(frame: DataFrame, kinds: str, kind: str) -> DataFrame:
     def without(part: Any) -> Any:
         return part[part.kind != kind] if set(kinds) <= set(part.kind) else part
 
-    return frame.groupBy(F.lit(1)).applyInPandas(without, "kind STRING, n INT")
+    return frame.groupBy(F.lit("all")).applyInPandas(without, "kind STRING, n INT")
 
 
 def together() -> Bug:
@@ -77,7 +77,7 @@ def forgets_after_three(frame: DataFrame) -> DataFrame:
             yield part[part.kind != "d"] if wanted == 3 else part
         state.update((min(wanted + 1, 3) if found else 0,))
 
-    return frame.groupBy(F.lit(1)).applyInPandasWithState(
+    return frame.groupBy(F.lit("all")).applyInPandasWithState(
         step, "kind STRING, n INT", "wanted INT", "append", GroupStateTimeout.NoTimeout
     )
 

@@ -114,11 +114,6 @@ def in_order_of_right(frame):
     return frame.groupBy("k").agg(F.sort_array(F.collect_list("n")).alias("n"))
 
 
-def spread(frame):
-    """Wrong: relies on the number of partitions after a shuffle."""
-    return frame.repartition("k").select("k", F.spark_partition_id().alias("at"))
-
-
 def test_partitions_break_what_is_numbered_by_place(spark):
     assert broken_by(spark, NUMBERS, where, APPEND, everything, ["partitions", "row_order"]) == {"partitions"}
     names = ["partitions", "row_order", "shuffle_partitions", "shuffle_order"]
@@ -132,11 +127,23 @@ def test_shuffle_order_breaks_what_sorts_before_it_groups(spark):
     assert broken_by(spark, ONE_BATCH, in_order_of_right, BATCH, tables, names, most=3) == set()
 
 
-def test_adaptive_execution_breaks_what_counts_partitions(spark):
-    """And so does the number of shuffle partitions, which is what it changes."""
+def joined_in_order(frame):
+    """Wrong: takes the rows of a join to come sorted by their key, as those of a sort-merge join do."""
+    doubled = frame.select("n", (F.col("n") * 2).alias("twice"))
+    joined = frame.repartition(8, "n").join(doubled.repartition(8, "n"), "n")
+    return joined.select("n", "twice", F.monotonically_increasing_id().alias("id"))
+
+
+def joined_in_any_order(frame):
+    return joined_in_order(frame).drop("id")
+
+
+@pytest.mark.slow
+def test_adaptive_execution_breaks_what_relies_on_the_kind_of_a_join(spark):
+    """It alone: Spark sees that one side is small, and sends it to all tasks instead of sorting both."""
     names = set(ALL) - {"batch_boundaries", "restart", "replayed_batch"}
-    found = broken_by(spark, ONE_BATCH, spread, BATCH, everything, names)
-    assert found == {"adaptive_execution", "shuffle_partitions"}
+    assert broken_by(spark, ONE_BATCH, joined_in_order, BATCH, everything, names, most=3) == {"adaptive_execution"}
+    assert broken_by(spark, ONE_BATCH, joined_in_any_order, BATCH, everything, names, most=3) == set()
 
 
 ONE_BATCH_OF_ALL = Variant(batch_boundaries="one")
@@ -263,7 +270,7 @@ def numbers_of(trace):
     ids=str,
 )
 def test_a_restart_breaks_what_remembers_in_memory(spark, variant, wrong):
-    """A crash takes the workers with it, too."""
+    """A crash takes the workers with it, too: what a restart before a batch breaks, a replay of that batch does."""
     with one_worker(spark):
         assert (numbers_of(under(spark, NUMBERS, remembering, APPEND, variant)) != list(range(1, 11))) == wrong
 
