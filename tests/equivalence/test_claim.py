@@ -162,8 +162,8 @@ def test_other_batches_are_accepted_given_all_that_went_in():
     def one_of_all(now, left, right):
         return all(record in now.input for record in right)
 
-    left = trace([ONE], [], inputs=[[ONE], [TWO]])
-    some, none = (trace([record], inputs=[[ONE, TWO]]) for record in (TWO, THREE))
+    left = trace([TWO], [], inputs=[[ONE], [TWO]])
+    some, none = (trace([record], inputs=[[ONE, TWO]]) for record in (ONE, THREE))
     assert judged(left, some, accept=one_of_all, **REGROUPED)[0] is Verdict.TRUE
     assert judged(left, none, accept=one_of_all, **REGROUPED)[0] is Verdict.FALSE
 

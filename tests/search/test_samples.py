@@ -76,6 +76,13 @@ def test_a_bulk_run_that_is_wrong_is_not_believed(length, refused):
     assert not judge.knows(case(length, 1))
 
 
+def test_what_it_said_before_is_forgotten():
+    judge = screened(Runner(), [case(2, first) for first in range(10)])
+    assert judge.screened(case(2, 1))
+    judge.disagree(Trace(()), Trace(()))
+    assert not judge.knows(case(2, 1)) and judge.knows(case(2, 5)), "all but what was run alone"
+
+
 def test_cases_of_many_lengths():
     runner = Runner()
     screened(runner, [case(1 + first % 20, first) for first in range(150)])
