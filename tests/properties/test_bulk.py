@@ -137,6 +137,7 @@ def test_a_defect_of_bulk_runs_does_not_convict_and_is_reported(spark, joins_mix
     assert "a bulk run and a run alone of the same case differ" in report.setting["run"]
 
 
+@pytest.mark.slow
 def test_nor_does_it_acquit(spark, joins_mix_cases):
     with pytest.raises(fs.Falsified) as failure:
         fs.for_all(pairs, matched_but_for_ones, fs.always(joined_right), cases=10, spark=spark)
@@ -154,6 +155,7 @@ def invented(trace):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["all of them", "some that are not sampled"])
 def test_failures_that_only_a_bulk_run_sees_are_none(spark, monkeypatch, which):
     original = claim.exercise_together
@@ -267,6 +269,7 @@ OUTCOMES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OUTCOMES)
 def test_other_outcomes_are_those_of_runs_alone(spark, name):
     streams, subject, formula, expected = OUTCOMES[name]

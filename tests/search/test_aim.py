@@ -91,6 +91,7 @@ def never(now):
     return now.output == []
 
 
+@pytest.mark.slow
 def test_what_is_aimed_for_is_found_on_spark(spark):
     one = ss.always(ss.batches(ss.records("n INT NOT NULL", n=st.integers(0, 999)), max_size=6), during=1)
     numbers = []

@@ -152,8 +152,9 @@ def compared_with_brute_force(pairs, count):
     return answers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("types", range(len(GROUPS)))
-@pytest.mark.parametrize("count", [4, pytest.param(12, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [4, 12])
 def test_every_type_against_brute_force(spark, types, count):
     answers = compared_with_brute_force(Pairs(spark, GROUPS[types], seed=count + types + 200, pool=12), count)
     assert 4 * answers[False] >= count and answers[True] >= count // 6 + 1, answers
@@ -214,7 +215,8 @@ def _any_pairing(left, right, equal):
     )
 
 
-@pytest.mark.parametrize("count", [4, pytest.param(15, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [4, 15])
 def test_tolerances_against_brute_force(spark, count):
     choose = random.Random(4)
     equal, answers = fs.equality(abs_tol=0.15), Counter()
@@ -458,6 +460,7 @@ def test_an_exact_equal_may_be_needed_by_another(spark):
     fs.assert_same(left, right, equal=fs.equality(abs_tol=0.1))
 
 
+@pytest.mark.slow
 def test_many_close_rows_are_compared_by_spark(spark, monkeypatch):
     monkeypatch.setattr(same, "ON_DRIVER", 3)
     left = spark.range(2000).selectExpr("id", "id / 7 AS x", "named_struct('y', array(float(id))) AS s")

@@ -76,6 +76,7 @@ def stamped(f):
     return counted()(f).withColumn("now", F.current_timestamp())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "subject, mode, close, fewer, in_one",
     [
