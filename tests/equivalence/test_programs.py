@@ -1,5 +1,7 @@
 """Two programs, or one under perturbations, compared on real Spark: what differs is found, shrunk and told."""
 
+import time
+
 import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
@@ -205,6 +207,24 @@ def test_bad_programs(spark):
         equivalent(plain, lambda f: f.select("*"), score=len)
     with pytest.raises(fs.PredicateError, match="accept"):
         equivalent(plain, lambda f: f.where("pos > 50"), accept=lambda now, a, b: 1 / 0)
+
+
+@pytest.mark.parametrize("cases", [2, 10], ids=["alone", "in bulk"])
+def test_a_candidate_that_hangs_is_named(spark, cases):
+    """It is given up after so many seconds, and no query of it goes on."""
+
+    def hangs(frame):
+        def sleep(parts):
+            for part in parts:
+                time.sleep(120)
+                yield part
+
+        return frame.mapInPandas(sleep, frame.schema)
+
+    some = ss.always(ss.batches(ride, min_size=1, max_size=2), during=1)
+    with pytest.raises(fs.SubjectError, match=r"candidate: .*batch 0 took longer than 5 s"):
+        fs.equivalent(some, lambda f: f, hangs, cases=cases, seconds=5, **UNSHRUNK)
+    assert not spark.streams.active
 
 
 def test_what_cannot_be_changed_is_not_decided(spark):
