@@ -52,10 +52,10 @@ def loses(frame: DataFrame, kinds: str, kind: str) -> DataFrame:
 
 
 def together() -> Bug:
-    """A batch with five kinds of events at once."""
+    """A batch with six kinds of events at once."""
     streams = ss.always(ss.batches(event, max_size=8), during=3)
-    premise = has("a") & has("b") & has("c") & has("d") & has("e")
-    return Bug(streams, lambda frame: loses(frame, "abcde", "c"), fs.always(fs.implies(premise, complete), during=3))
+    premise = has("a") & has("b") & has("c") & has("d") & has("e") & has("f")
+    return Bug(streams, lambda frame: loses(frame, "abcdef", "c"), fs.always(fs.implies(premise, complete), during=3))
 
 
 def one_after_the_other() -> Bug:
@@ -82,7 +82,7 @@ def forgets_after_three(frame: DataFrame) -> DataFrame:
     )
 
 
-BUGS = {"five kinds in a batch": together, "four kinds in turn": one_after_the_other}
+BUGS = {"six kinds in a batch": together, "four kinds in turn": one_after_the_other}
 
 
 def cases_until_found(bug: Bug, seed: int, *, aimed: bool) -> int:
