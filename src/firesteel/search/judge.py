@@ -305,15 +305,18 @@ def _judged(claim: Claim, trace: Trace, error: SubjectFailure | None) -> Judgeme
     judged = Trace(seen, outside=trace.outside)
     if error is not None and not meter.verdict.definite:
         return Judgement(Verdict.INCONCLUSIVE, judged, meter.premises, error=error)
-    return _concluded(meter, judged)
+    return _concluded(meter, judged, trace)
 
 
-def _concluded(meter: Meter, trace: Trace) -> Judgement:
-    """The judgement of a meter that has seen all it is going to see."""
+def _concluded(meter: Meter, trace: Trace, whole: Trace | None = None) -> Judgement:
+    """The judgement of a meter that has seen all it is going to see.
+
+    How close it came is asked of the `whole` trace: what came after the verdict may be what is looked for.
+    """
     decided = meter.verdict.definite
     verdict = meter.finish()
     if verdict is not Verdict.FALSE:
-        return Judgement(verdict, trace, meter.premises, settled=decided, closeness=meter.closeness(trace))
+        return Judgement(verdict, trace, meter.premises, settled=decided, closeness=meter.closeness(whole or trace))
     return Judgement(verdict, trace, meter.premises, meter.why(trace, ended=not decided), settled=decided)
 
 
