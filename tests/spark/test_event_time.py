@@ -9,9 +9,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 import firesteel as fs
 from firesteel import Stream
+from firesteel.spark.control import Traits, settings_for
+from firesteel.spark.source import MemorySource
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
 ON = {"input": "t", "output": "at"}
@@ -552,3 +555,18 @@ def test_the_end_comes_once_for_every_output(spark):
     assert [rows(instant["closed"]) for instant in trace] == [[], [(0, 2)]]
     assert [rows(instant["open"]) for instant in trace] == [[(0, 1)], [(0, 2)]]
     assert [rows(instant["all"]) for instant in trace] == [[(1,)], [(2,)]]
+
+
+def test_few_records_under_a_watermark_run_without_generated_code(spark):
+    """And the session's settings are what they were; without a watermark, or with many records, so are the query's."""
+    names = ("spark.sql.codegen.wholeStage", "spark.sql.codegen.factoryMode")
+
+    def settings(frame, records):
+        with settings_for(spark, Traits(frame), records):
+            return [spark.conf.get(name) for name in names]
+
+    plain = MemorySource(spark, StructType.fromDDL("ts TIMESTAMP")).df
+    before = [spark.conf.get(name) for name in names]
+    assert settings(plain.withWatermark("ts", "1 minute"), 10) == ["false", "NO_CODEGEN"] != before
+    assert settings(plain, 10) == settings(plain.withWatermark("ts", "1 minute"), 10_001) == before
+    assert [spark.conf.get(name) for name in names] == before

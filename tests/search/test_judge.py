@@ -1,4 +1,4 @@
-"""Which cases of a bulk run are run alone too, and what becomes of a bulk run that says otherwise; without Spark."""
+"""How cases of bulk runs are judged: which are run alone too, what is believed, and how close they came; no Spark."""
 
 import pytest
 
@@ -87,3 +87,19 @@ def test_cases_of_many_lengths():
     runner = Runner()
     screened(runner, [case(1 + first % 20, first) for first in range(150)])
     assert len(runner.ran_apart) == 3 and max(runner.ran_apart) <= 8
+
+
+def test_how_close_a_case_came_is_asked_of_all_that_was_seen():
+    """The verdict is there with the first instant; what comes later tells which case is worth changing."""
+
+    def has(n):
+        return fs.now(lambda now: (n,) in now.input, name=f"has_{n}")
+
+    in_turn = has(0) & fs.next_(has(1)) & fs.next_(has(2), times=2)
+    judge = Judge(Property(fs.implies(in_turn, fs.next_(lambda now: not now.output, times=2))), Runner())
+    near = {"input": Stream("n INT", [[(9,)], [(1,)], [(2,)]])}
+    far = {"input": Stream("n INT", [[(9,)], [(8,)], [(7,)]])}
+    judge.screen([near, far])
+    seen = [judge(inputs, screened=True) for inputs in (near, far)]
+    assert [(len(one.trace), one.settled) for one in seen] == [(1, True), (1, True)]
+    assert seen[0].closeness > seen[1].closeness
