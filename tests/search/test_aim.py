@@ -61,6 +61,13 @@ def test_each_label_has_its_own_best():
     assert aim.generation(0) == []
 
 
+def test_a_list_may_get_longer():
+    aim = Aim(0)
+    aim.see((False,), {"a": 1.0})
+    aim.see((False,), {"a": 2.0})
+    assert (True,) in aim.generation(20)
+
+
 def test_nothing_to_change_ends():
     aim = Aim(0)
     aim.see((), {"a": 1.0})

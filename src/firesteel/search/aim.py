@@ -112,6 +112,8 @@ def _lists(choices: Sequence[object]) -> list[list[int]]:
 
     >>> _lists((True, 7, True, 8, False, False, 9))
     [[0, 2, 4, 5], [5, 6], [6, 7]]
+    >>> _lists((True, 7))
+    [[0, 2, 2]]
     """
     found: list[list[int]] = [[]]
     for place, choice in enumerate(choices):
