@@ -10,20 +10,19 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
-from itertools import accumulate, repeat
 from typing import TYPE_CHECKING, Any
 
-from firesteel.records import Record, make_record
+from firesteel.records import make_record
 from firesteel.spark.align import cell_of, edges_of, has_late_records, moment, watermarks_alone
 from firesteel.spark.carry import CannotCarry, carrying
 from firesteel.spark.control import changed
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.levers import pulled
 from firesteel.spark.query import Query, Running
-from firesteel.spark.source import MemorySource
+from firesteel.spark.source import PackedSource
 from firesteel.spark.structured import Case, at_once, batch_at
 from firesteel.spark.subject import Subject, outputs_of
-from firesteel.streams import Batch, Instant, Stream, Trace, make_batch, make_stream
+from firesteel.streams import Batch, Instant, Trace, make_batch, make_stream
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -80,13 +79,13 @@ class _Plan:
     def __init__(self, spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running) -> None:
         self._spark, self._cases, self._subject, self._how = spark, cases, subject, how
         self._columns = _hidden(cases)
-        self._schemas = {name: _wide(name, cases, column) for name, column in self._columns.items()}
-        frames, _ = self._frames()
+        self._schemas = {name: _schema(name, cases) for name in self._columns}
+        frames, sources = self._frames()
         if how.over is not None:
             how.over.check_names(cases[0].inputs, frames)
             for name, frame in frames.items():
                 how.over.check_output(name, frame.schema)
-        self._time = {name: carrying(frame, self._columns, self._mode(name))[1] for name, frame in frames.items()}
+        self._time = {name: carrying(frame, sources, self._mode(name))[1] for name, frame in frames.items()}
         policy = spark.conf.get("spark.sql.streaming.multipleWatermarkPolicy")
         facts = list(self._time.values())
         self._edges = [edges_of(case, facts) for case in cases]
@@ -184,22 +183,23 @@ class _Plan:
         mode = self._how.output_mode
         return mode if isinstance(mode, str) else mode.get(name, "append")
 
-    def _frames(self) -> tuple[Mapping[str, DataFrame], dict[str, MemorySource]]:
-        sources = {name: MemorySource(self._spark, schema) for name, schema in self._schemas.items()}
-        inputs = {name: source.df.drop(self._columns[name]) for name, source in sources.items()}
+    def _frames(self) -> tuple[Mapping[str, DataFrame], dict[str, PackedSource]]:
+        sources = {
+            name: PackedSource(self._spark, schema, self._columns[name]) for name, schema in self._schemas.items()
+        }
+        inputs = {name: source.shown for name, source in sources.items()}
         return outputs_of(self._spark, self._subject, inputs), sources
 
     def _queries(self, cases: Sequence[Case], stack: ExitStack) -> list[Query]:
         # Each case is small; together they may not be, and are collected all the same. Windows are cut case by case.
         together = replace(self._how, large=2**62, seconds=self._how.seconds * 3, over=None)
-        joined = {name: _joined([case.inputs[name] for case in cases]) for name in self._schemas}
         queries: list[Query] = []
         for name in self._time:
             frames, sources = self._frames()
             for input_name, source in sources.items():
-                source.load(*joined[input_name])
+                source.load_all([case.inputs[input_name] for case in cases])
             mode = self._mode(name)
-            frame, _ = carrying(frames[name], self._columns, mode)
+            frame, _ = carrying(frames[name], sources, mode)
             queries.append(Query(self._spark, name, frame, list(sources.values()), mode, together, kept=False))
             stack.enter_context(queries[-1].running(stack))
         return queries
@@ -226,39 +226,13 @@ def _hidden(cases: Sequence[Case]) -> dict[str, str]:
     return {name: f"{stem}{number}" for number, name in enumerate(cases[0].inputs)}
 
 
-def _wide(name: str, cases: Sequence[Case], column: str) -> StructType:
-    """The schema of an input with its hidden column."""
-    from pyspark.sql.types import IntegerType, StructField, StructType
-
+def _schema(name: str, cases: Sequence[Case]) -> StructType:
+    """The schema of an input, which all cases share."""
     schemas = [case.inputs[name].schema for case in cases]
     schema = schemas[0]
     if schema is None or any(other != schema for other in schemas):
         raise CannotCarry(f"the cases have different schemas for {name!r}")
-    return StructType([*schema.fields, StructField(column, IntegerType(), False)])
-
-
-def _joined(streams: Sequence[Stream]) -> tuple[Stream, list[int]]:
-    """The streams of all cases of one input as one, and for every record of it the number of its case."""
-    numbers: list[int] = []
-    length = max(map(len, streams))
-    batches = [_joined_batch([batch_at(stream, at) for stream in streams], numbers) for at in range(length)]
-    return make_stream(batches, streams[0].schema), numbers
-
-
-def _joined_batch(batches: Sequence[Batch], numbers: list[int]) -> Batch:
-    """Batches of all cases as one: the first partitions of all are its first partition, and so on."""
-    sizes = [batch.partitions or (len(batch),) for batch in batches]
-    starts = [list(accumulate(parts, initial=0)) for parts in sizes]
-    records: list[Record] = []
-    partitions: list[int] = []
-    for part in range(max(map(len, sizes))):
-        before = len(records)
-        for number, (batch, cuts) in enumerate(zip(batches, starts, strict=True)):
-            some = batch.records[cuts[part] : cuts[part + 1]] if part + 1 < len(cuts) else ()
-            records += some
-            numbers += repeat(number, len(some))
-        partitions.append(len(records) - before)
-    return make_batch(records, batches[0].schema, tuple(partitions) if len(partitions) > 1 else None)
+    return schema
 
 
 def _split(batch: Batch, cases: int) -> list[Batch]:

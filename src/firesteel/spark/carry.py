@@ -20,11 +20,13 @@ from firesteel.spark.failures import root_cause
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from firesteel.spark.source import PackedSource
 
-def carrying(frame: DataFrame, columns: Mapping[str, str], mode: str) -> tuple[DataFrame, TimeFacts]:
+
+def carrying(frame: DataFrame, sources: Mapping[str, PackedSource], mode: str) -> tuple[DataFrame, TimeFacts]:
     """The frame with the hidden column of its sources as its last one, and what it does with event time.
 
-    `columns` are the names of the hidden columns, one of its own for every input.
+    Each input has a hidden column with a name of its own.
     """
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
@@ -34,7 +36,7 @@ def carrying(frame: DataFrame, columns: Mapping[str, str], mode: str) -> tuple[D
     plan = _inlined(spark, frame._jdf.queryExecution().analyzed())
     if not plan.deterministic():
         raise CannotCarry("it uses an expression that is not deterministic, such as rand()")
-    carrier = _Carrier(spark, columns, mode, plan)
+    carrier = _Carrier(spark, sources, mode, plan)
     carrier.time.reacts = "current_" in plan.toString()  # a batch of its own has a time of its own
     jvm: Any = spark._jvm
     try:
@@ -53,7 +55,7 @@ def carrying(frame: DataFrame, columns: Mapping[str, str], mode: str) -> tuple[D
 class _Carrier:
     """Rebuilds one plan. Nodes and expressions are JVM objects; `case` is the attribute of the hidden column."""
 
-    def __init__(self, spark: SparkSession, columns: Mapping[str, str], mode: str, plan: Any) -> None:
+    def __init__(self, spark: SparkSession, sources: Mapping[str, PackedSource], mode: str, plan: Any) -> None:
         jvm: Any = spark._jvm
         self._spark = spark
         self._logical = jvm.org.apache.spark.sql.catalyst.plans.logical
@@ -63,7 +65,8 @@ class _Carrier:
         self._equi_join = jvm.org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
         self._python = jvm.org.apache.spark.sql.catalyst.trees.TreePattern.PYTHON_UDF()
         self._optimized = spark._jsparkSession.sessionState().optimizer().execute(plan)
-        self._inputs = {column: name for name, column in columns.items()}
+        self._inputs = {source.column: name for name, source in sources.items()}
+        self._sources = sources
         self._mode = mode
         self._functions: list[tuple[Any, Any]] = []
         self.time = TimeFacts()
@@ -154,10 +157,17 @@ class _Carrier:
         return self._seq([self._apart(expression, case) for expression in _items(expressions)])
 
     def _source(self, plan: Any) -> tuple[Any, Any]:
-        for attribute in _items(plan.output()):
-            if attribute.name() in self._inputs:
-                return plan, attribute
-        raise CannotCarry(f"it reads a stream of its own: {plan.nodeName()}")
+        *shown, hidden = _outputs(plan)
+        if hidden.name() not in self._inputs:
+            raise CannotCarry(f"it reads a stream of its own: {plan.nodeName()}")
+        source = self._sources[self._inputs[hidden.name()]]
+        # Of its own for every place where the input is read: a join of an input with itself tells them apart.
+        packed = source.df._jdf.queryExecution().analyzed().newInstance()
+        records, case = _outputs(packed)
+        unpacked = self._expressions.Inline(records)
+        return self._logical.Generate(
+            unpacked, self._seq([0]), False, self._option.empty(), self._seq(shown), packed
+        ), case
 
     def project(self, attributes: list[Any], case: Any, child: Any) -> Any:
         """A projection to some attributes and the column."""
