@@ -233,7 +233,7 @@ def _timed(draw: DrawFn, stream: SearchStrategy[Any], times: _Times, column: str
 
 def _tickets(draw: DrawFn, records: list[Any], beside: Beside) -> Iterator[Ticket]:
     """A ticket for each record: drawn beside it, or else drawn now, one by one or from one seed."""
-    found = list(map(beside.take, records))
+    found = beside.taken(records)
     missing = found.count(None)
     if missing > _ONE_BY_ONE:
         spare = _seeded(draw(_seeds), missing, beside.width)

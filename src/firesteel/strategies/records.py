@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice, pairwise, repeat
 from math import isqrt
@@ -23,7 +23,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from firesteel import schemas
 from firesteel.durations import START
 from firesteel.errors import InvalidArgument, described
-from firesteel.records import Record, make_record
+from firesteel.records import Record, make_record, make_records
 from firesteel.strategies.arguments import strategy_of, whole
 from firesteel.strategies.values import values
 from firesteel.streams import Batch, common_schema, fitter, make_batch
@@ -271,10 +271,12 @@ class Beside:
         for record, value in zip(batch.records, values, strict=True):
             self._values.setdefault(id(record), (record, deque()))[1].append(value)
 
-    def take(self, record: Any) -> Any | None:
-        """What was drawn beside a record; None where nothing was. One object may be drawn several times."""
-        _, values = self._values.get(id(record), _NOTHING)
-        return values.popleft() if values else None
+    def taken(self, records: Sequence[Any]) -> list[Any | None]:
+        """What was drawn beside each record; None where nothing was. One object may be drawn several times."""
+        if not self._values:  # all batches are large
+            return [None] * len(records)
+        noted = (self._values.get(id(record), _NOTHING)[1] for record in records)
+        return [values.popleft() if values else None for values in noted]
 
 
 _NOTHING: tuple[Any, deque[Any]] = (None, deque())
@@ -358,7 +360,7 @@ def _expanded(pool: list[Any], size: int, seed: str | None, *, by_column: bool) 
         chosen = [_turned(column, by, size) for by, column in enumerate(columns)]
     else:
         chosen = [rng.choices(column, k=size) for column in columns]
-    return map(make_record, map(dict, map(zip, repeat(names), zip(*chosen, strict=True))))
+    return make_records(map(dict, map(zip, repeat(names), zip(*chosen, strict=True))))
 
 
 def _turned(column: tuple[Any, ...], by: int, size: int) -> list[Any]:
