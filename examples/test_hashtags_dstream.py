@@ -296,29 +296,24 @@ WINDOW = 3
 prefixes = ss.always(tweets(st.sampled_from(["#a", "#b", "#c", "#d", "#e"]), 1), during=2)
 
 
-def copies(n: int, stream: fs.Stream) -> SearchStrategy[dict[str, fs.Stream]]:
-    """The same stream n times, each copy one batch after the one before; n itself is an input beside the tweets."""
-    number = st.just(fs.Stream(None, [[n]]))
-    return st.fixed_dictionaries({"tweets": ss.always(st.just(stream), during=n), "number": number})
-
-
-repeated = st.tuples(st.integers(2, WINDOW), prefixes).flatmap(lambda drawn: copies(*drawn))
+@st.composite
+def repeated(draw: st.DrawFn) -> fs.Case:
+    """The same stream n times, each copy one batch after the one before."""
+    n, stream = draw(st.integers(2, WINDOW)), draw(prefixes)
+    return fs.Case(draw(ss.always(st.just(stream), during=n)), n=n)
 
 
 @fs.let
 def counted_as_often_as_repeated(first: fs.Instant) -> fs.Formula:
-    (n,), tags = first["number"], hashtags_in(first["tweets"])
+    n, tags = first.drawn.n, hashtags_in(first.input)
     often = fs.now(lambda now: all(times(tag, now.output) >= n for tag in tags), name=f"counted_{n}_times")
     return fs.next_(often, times=n - 1)
 
 
 def test_example_18_counted_as_often_as_repeated() -> None:
-    check(repeated, lambda tweets, number: count_hashtags(WINDOW)(tweets), counted_as_often_as_repeated, cases=4)
+    check(repeated(), count_hashtags(WINDOW), counted_as_often_as_repeated, cases=4)
 
 
 def test_a_window_shorter_than_the_repetitions_is_found() -> None:
-    def job(tweets: Any, number: Any) -> Any:
-        return count_hashtags(WINDOW - 1)(tweets)
-
-    found = falsified(repeated, job, counted_as_often_as_repeated, cases=10)
-    assert found.inputs["number"][0] == [3] and len(found.trace) == 3, "false in batch 2, with three repetitions"
+    found = falsified(repeated(), count_hashtags(WINDOW - 1), counted_as_often_as_repeated, cases=10)
+    assert found.inputs.drawn.n == 3 and len(found.trace) == 3, "false in batch 2, with three repetitions"

@@ -304,26 +304,24 @@ def test_the_last_by_name_is_found() -> None:
 prefixes = ss.always(tweets(st.sampled_from(["#a", "#b", "#c", "#d", "#e"]), 1), during=2)
 
 
-def copies(n: int, stream: fs.Stream) -> SearchStrategy[dict[str, fs.Stream]]:
-    """The same stream n times, each copy one batch after the one before; n itself is an input beside the tweets."""
-    number = st.just(fs.Stream("n INT", [[(n,)]]))
-    return st.fixed_dictionaries({"tweets": ticking(ss.always(st.just(stream), during=n), during=6), "number": number})
-
-
-repeated = st.tuples(st.integers(2, 3), prefixes).flatmap(lambda drawn: copies(*drawn))
+@st.composite
+def repeated(draw: st.DrawFn) -> fs.Case:
+    """The same stream n times, each copy one batch after the one before."""
+    n, stream = draw(st.integers(2, 3)), draw(prefixes)
+    return fs.Case(draw(ticking(ss.always(st.just(stream), during=n), during=6)), n=n)
 
 
 @fs.let
 def counted_as_often_as_repeated(first: fs.Instant) -> fs.Formula:
-    (n,), tags = first["number"].values("n"), tags_in(first["tweets"])
+    n, tags = first.drawn.n, tags_in(first.input)
     often = fs.now(lambda now: all((count_of(tag, now) or 0) >= n for tag in tags), name=f"counted_{n}_times")
     return fs.next_(often, times=n)
 
 
 def test_example_18_counted_as_often_as_repeated() -> None:
-    check(repeated, lambda tweets, number: counts()(tweets), counted_as_often_as_repeated)
+    check(repeated(), counts(), counted_as_often_as_repeated)
 
 
 def test_a_window_shorter_than_the_repetitions_is_found() -> None:
     """Batch 3 tells what three repetitions have brought."""
-    falsified(3, repeated, lambda tweets, number: counts(seconds=2)(tweets), counted_as_often_as_repeated)
+    falsified(3, repeated(), counts(seconds=2), counted_as_often_as_repeated)

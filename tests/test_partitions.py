@@ -7,7 +7,7 @@ import pytest
 from hypothesis import find, given
 from hypothesis import strategies as st
 
-from firesteel import Batch, InvalidArgument, Stream
+from firesteel import Batch, Case, InvalidArgument, Stream
 from firesteel import strategies as ss
 from firesteel.search.replay import decoded, encoded
 
@@ -88,5 +88,5 @@ def test_a_strategy_of_streams_is_refused():
 
 def test_a_replay_line_keeps_them():
     stream = Stream("n INT", [Batch([(1,), (2,)], partitions=(0, 2)), [(3,)]])
-    again = decoded(encoded({"input": stream}))["input"]
+    again = decoded(encoded(Case(stream)))["input"]
     assert again == stream and [b.partitions for b in again] == [(0, 2), None]

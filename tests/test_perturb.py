@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firesteel import InvalidArgument, Stream, perturb
+from firesteel.cases import Case
 from firesteel.perturb import Perturbation, Variant, ends
 from firesteel.spark.perturbed import perturbed_case, refuse
 from firesteel.spark.query import Running
-from firesteel.spark.structured import Case
 from firesteel.streams import Batch
 
 ALL = [

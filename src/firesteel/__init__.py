@@ -19,6 +19,7 @@ from firesteel.api import for_all as for_all
 from firesteel.api import run as run
 from firesteel.api import session as session
 from firesteel.api import stable as stable
+from firesteel.cases import Case as Case
 from firesteel.checks import Check as Check
 from firesteel.equality import Equality as Equality
 from firesteel.equality import equality as equality

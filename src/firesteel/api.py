@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
+from firesteel.cases import Case, as_case
 from firesteel.checks import Check
 from firesteel.durations import duration
 from firesteel.equality import Equality
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 OutputMode: TypeAlias = Literal["append", "update", "complete"]
 Engine: TypeAlias = Literal["structured", "dstream", "batch"]
 Subject: TypeAlias = Callable[..., Any]
-Streams: TypeAlias = "SearchStrategy[Stream] | SearchStrategy[dict[str, Stream]]"
+Streams: TypeAlias = "SearchStrategy[Stream] | SearchStrategy[dict[str, Stream]] | SearchStrategy[Case]"
 
 
 class RunOptions(TypedDict, total=False):
@@ -90,7 +91,7 @@ def session(config: Mapping[str, str] | None = None) -> SparkSession:
     return get(config)
 
 
-def run(stream: Stream | Batch | Mapping[str, Stream], subject: Subject, **options: Unpack[RunOptions]) -> Trace:
+def run(stream: Stream | Batch | Mapping[str, Stream] | Case, subject: Subject, **options: Unpack[RunOptions]) -> Trace:
     """Run one stream, or several by name, through a subject on Spark, and return what was seen batch by batch.
 
     >>> import firesteel as fs
@@ -122,19 +123,17 @@ def run(stream: Stream | Batch | Mapping[str, Stream], subject: Subject, **optio
     >>> fs.run(fs.Batch([1, 2, 3]), lambda numbers: numbers.map(lambda n: 10 * n), engine="batch").output
     Batch([10, 20, 30])
     """
-    from firesteel.search.drawing import as_inputs
     from firesteel.spark.engines import exercise
     from firesteel.spark.failures import SubjectFailure
-    from firesteel.spark.structured import Case
 
     how, spark, rest = _running(dict(options))
     if rest:
         raise TypeError(
             f"fs.run has no option {', '.join(map(repr, rest))}: it has {', '.join(RunOptions.__annotations__)}"
         )
-    inputs = as_inputs(_lifted(stream) if how.engine == "batch" else stream)
+    case = as_case(_lifted(stream) if how.engine == "batch" else stream)
     try:
-        return exercise(spark, [Case(inputs)], subject, how, [lambda instant: False])[0]
+        return exercise(spark, [case], subject, how, [lambda instant: False])[0]
     except SubjectFailure as failure:
         raise SubjectError(str(failure), Report(Verdict.INCONCLUSIVE, 1)) from failure.__cause__
 
@@ -369,6 +368,8 @@ def _lifted(drawn: Any) -> Any:
     match drawn:
         case Batch():
             return make_stream((drawn,), drawn.schema)
+        case Case():
+            return drawn
         case Mapping():
             return {name: _lifted(stream) for name, stream in drawn.items()}
         case _:

@@ -8,17 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from firesteel.cases import Case
 from firesteel.logic.explain import Reason
 from firesteel.logic.formulas import Formula
 from firesteel.logic.verdicts import Verdict
-from firesteel.streams import Stream, Trace
+from firesteel.streams import Trace
 
 
 @dataclass(frozen=True)
 class Counterexample:
     """One case that breaks a property: what went in, what Spark did with it batch by batch, and why that is wrong."""
 
-    inputs: Mapping[str, Stream]
+    inputs: Case
     """The whole streams; only their first `len(trace)` batches were needed."""
     trace: Trace
     """The instants that were judged."""

@@ -352,6 +352,8 @@ class Instant:
     """Records that Spark dropped as late (in an aggregation: groups of them, after its first, partial step)."""
     recorded_state: Batch | None = field(default=None, repr=False)
     """What `state` gives, where it was recorded."""
+    drawn: Record = field(default_factory=Record, repr=False)
+    """What was drawn with the case's streams: `fs.Case(stream, n=3)` gives `drawn.n`."""
     previous: Instant | None = field(default=None, repr=False, compare=False)
     """The instant before this one in its trace; `so_far` looks back through it."""
 

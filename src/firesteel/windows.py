@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from firesteel.cases import Case, as_case
 from firesteel.durations import duration, text
 from firesteel.errors import InvalidArgument, described
 from firesteel.records import shown
@@ -238,6 +239,7 @@ time has to be TIMESTAMP or TIMESTAMP_NTZ: in the subject, add .withColumn('at',
                     {name: parts[index] for name, parts in taken.items()},
                     {name: parts[index] for name, parts in given.items()},
                     time=start,
+                    drawn=as_case(inputs).drawn,
                     previous=instants[-1] if instants else None,
                 )
             )
@@ -249,6 +251,11 @@ time has to be TIMESTAMP or TIMESTAMP_NTZ: in the subject, add .withColumn('at',
                 f"{self!r} cuts the input into {count:,} windows, {_reach(reach)}, and {MOST:,} are the most: bring "
                 "the event times closer together (ss.timed), or take a larger window"
             )
+
+
+def instants_of(case: Case, over: Window | None) -> int:
+    """The number of instants that the trace of a case will have."""
+    return case.length if over is None else len(over.spans(case.inputs))
 
 
 @dataclass(frozen=True, repr=False)

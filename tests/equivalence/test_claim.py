@@ -128,6 +128,9 @@ def test_outputs_and_columns_have_to_be_the_same():
     other = Trace([Instant(0, {}, {"output": Batch([(1, 2.0)], schema="k INT, v DOUBLE")})])
     with pytest.raises(fs.InvalidArgument, match="'v' is INT in the reference, and DOUBLE in the candidate"):
         _beside({"reference": trace([ONE]), "candidate": other})
+    with pytest.raises(fs.InvalidArgument, match="'v' is INT in the reference"):
+        _beside({"reference": trace([ONE]), "candidate": other}, ["k"])
+    assert len(_beside({"reference": trace([ONE]), "candidate": other}, ["v"])) == 1
 
 
 def test_a_trace_that_is_longer_goes_on_beside_nothing():
@@ -168,12 +171,36 @@ def test_other_batches_are_accepted_given_all_that_went_in():
     assert judged(left, none, accept=one_of_all, **REGROUPED)[0] is Verdict.FALSE
 
 
+def test_what_went_in_so_far_is_not_counted_twice():
+    def only_what_went_in(now, left, right):
+        return now.so_far.input.contains(right)
+
+    left = trace([ONE], [TWO])
+    assert judged(left, trace([TWO], inputs=[[ONE, TWO]]), accept=only_what_went_in, **REGROUPED)[0] is Verdict.TRUE
+    twice = trace([ONE, ONE], inputs=[[ONE, TWO]])
+    assert judged(left, twice, accept=only_what_went_in, **REGROUPED)[0] is Verdict.FALSE
+
+
+def test_a_side_with_more_batches_beside_one_with_as_many():
+    sides = Sides(len, len, fs.unordered(), under=(perturb.row_order(), perturb.batch_boundaries()))
+    for reversed_, verdict in (([ONE, TWO], Verdict.TRUE), ([ONE, THREE], Verdict.FALSE)):
+        traces = {
+            "as it is": trace([ONE, TWO]),
+            "rows reversed": trace(reversed_),
+            "every batch halved": trace([ONE], [TWO]),
+        }
+        meter = Equivalence(sides, Running()).meter()
+        for instant in _beside(traces):
+            meter.step(instant)
+        assert meter.finish() is verdict
+
+
 @pytest.mark.parametrize("batches", [([ONE],), ([ONE], [TWO], [THREE])])
 def test_sides_with_more_or_fewer_batches_are_shown(batches):
     """Where one side has no batch, its place in the table is left empty."""
     left = trace([ONE], [TWO])
     _, _, why = judged(left, trace(*batches), **REGROUPED)
-    found = Counterexample({"input": fs.Stream(SCHEMA, [[ONE], [TWO]])}, why.trace, why.reason, "")
+    found = Counterexample(fs.Case(fs.Stream(SCHEMA, [[ONE], [TWO]])), why.trace, why.reason, "")
     table = _table(found, fs.Falsified).splitlines()
     assert table[0].split() == ["batch", "input", "as", "it", "is", "all", "in", "one", "batch"]
     assert len(table) == 1 + max(2, len(batches))

@@ -9,7 +9,7 @@ import pytest
 
 from firesteel.equality import equality
 from firesteel.equivalence.dependence import barrier, depends, ordered, same_key, unordered
-from firesteel.equivalence.drawing import right_after
+from firesteel.equivalence.drawing import dot, drawn, right_after
 from firesteel.equivalence.matcher import Matcher, general_matcher
 from firesteel.logic.verdicts import Verdict
 from firesteel.records import Record
@@ -108,12 +108,72 @@ def event(kind, taxi=None, n=0):
     return Record(kind=kind, taxi=taxi, n=n)
 
 
+BY_TAXI = same_key("taxi")  # figure 4
+DAYS_AND_MONTHS = barrier(lambda e: e.kind == "day") | depends(  # figure 5
+    lambda a, b: (a.kind == b.kind == "month") or (a.kind == b.kind == "ride" and a.taxi == b.taxi)
+)
+NEAR = depends(lambda a, b: abs(a - b) < 1)  # figure 6
+PUNCTUATED = depends(  # figure 7
+    lambda a, b: (a.kind == "until") != (b.kind == "until") and (a.n < b.n if b.kind == "until" else b.n < a.n)
+)
+
+
+def test_figure_4_one_taxi_after_the_other():
+    one, two, other = (Record(taxi=taxi, pos=pos) for taxi, pos in ((1, 0), (1, 5), (2, 0)))
+    assert verdict(BY_TAXI, [one, other, two], [other, one, two])
+    assert not verdict(BY_TAXI, [one, other, two], [two, other, one])
+
+
+def lines(text):
+    """The lines between nodes of a graph in DOT."""
+    return [line.strip() for line in text.splitlines() if "--" in line or "->" in line]
+
+
+@pytest.mark.parametrize(
+    "dependence, records, related, arrows",
+    [
+        (
+            BY_TAXI,
+            [Record(taxi=taxi, pos=pos) for taxi, pos in ((1, 0), (1, 5), (2, 0), (2, 5))],
+            ["0 -- 0", "0 -- 1", "1 -- 1", "2 -- 2", "2 -- 3", "3 -- 3"],
+            ["0 -> 1", "2 -> 3"],
+        ),
+        (
+            DAYS_AND_MONTHS,
+            [event("ride", 1), event("ride", 2), event("day"), event("month"), event("ride", 1, 1)],
+            ["0 -- 0", "0 -- 2", "0 -- 4", "1 -- 1", "1 -- 2", "2 -- 2", "2 -- 3", "2 -- 4", "3 -- 3", "4 -- 4"],
+            ["0 -> 2", "1 -> 2", "2 -> 3", "2 -> 4"],
+        ),
+        (
+            NEAR,
+            [0.0, 0.7, 1.4, 9.0],
+            ["0 -- 0", "0 -- 1", "1 -- 1", "1 -- 2", "2 -- 2", "3 -- 3"],
+            ["0 -> 1", "1 -> 2"],
+        ),
+        (
+            PUNCTUATED,
+            [event("ride", 1, 1), event("ride", 2, 9), event("until", n=5), event("until", n=10)],
+            ["0 -- 2", "0 -- 3", "1 -- 3"],
+            ["0 -> 2", "0 -> 3", "1 -> 3"],
+        ),
+    ],
+    ids=["figure 4", "figure 5", "figure 6", "figure 7"],
+)
+def test_the_figures_are_drawn(dependence, records, related, arrows):
+    """As graphs of the relation, as the paper does, and of the order that it gives to these records; both ways."""
+    assert lines(dot(dependence, records, order=False)) == related
+    assert lines(dot(dependence, records)) == arrows
+    _, *rows = drawn(dependence, records, order=False).splitlines()
+    pairs = {tuple(map(int, line.split(" -- "))) for line in related}
+    for number, row in enumerate(rows):
+        told = [name for n, m in sorted(pairs) if number in (n, m) for name in {n, m} - {number}]
+        mine = [str(other) for other in sorted(told)] + ["itself"] * ((number, number) in pairs)
+        assert row.startswith(f"{number} ") and (not mine or row.endswith(", ".join(mine))), row
+
+
 def test_figure_5_days_and_months():
     """An end of month may move between two ends of day; a ride may not cross an end of day."""
-    dependence = barrier(lambda e: e.kind == "day") | depends(
-        lambda a, b: (a.kind == b.kind == "month") or (a.kind == b.kind == "ride" and a.taxi == b.taxi)
-    )
-    day, month = event("day"), event("month")
+    dependence, day, month = DAYS_AND_MONTHS, event("day"), event("month")
     one, two, other = event("ride", 1, 0), event("ride", 1, 1), event("ride", 2)
     assert verdict(dependence, [one, two, other, day, month, one, day], [other, one, two, day, one, month, day])
     assert not verdict(dependence, [one, two, day], [two, one, day])
@@ -122,16 +182,13 @@ def test_figure_5_days_and_months():
 
 
 def test_figure_6_near_each_other():
-    near = depends(lambda a, b: abs(a - b) < 1)
-    assert verdict(near, [0.0, 5.0, 0.5], [5.0, 0.0, 0.5])
-    assert not verdict(near, [0.0, 5.0, 0.5], [0.5, 5.0, 0.0])
+    assert verdict(NEAR, [0.0, 5.0, 0.5], [5.0, 0.0, 0.5])
+    assert not verdict(NEAR, [0.0, 5.0, 0.5], [0.5, 5.0, 0.0])
 
 
 def test_figure_7_punctuation():
     """A punctuation depends on events that are earlier than its time, not on later ones."""
-    dependence = depends(
-        lambda a, b: (a.kind == "until") != (b.kind == "until") and (a.n < b.n if b.kind == "until" else b.n < a.n)
-    )
+    dependence = PUNCTUATED
     early, late, until = event("ride", 1, 1), event("ride", 1, 9), event("until", n=5)
     assert verdict(dependence, [early, until, late], [late, early, until])
     assert not verdict(dependence, [early, until, late], [until, early, late])

@@ -16,6 +16,8 @@ import firesteel as fs
 from firesteel import Verdict
 from firesteel import strategies as ss
 from firesteel.properties import claim
+from firesteel.search import check
+from firesteel.spark import structured
 from firesteel.spark.carry import _Carrier
 from firesteel.streams import Instant, Trace, make_batch
 
@@ -83,6 +85,25 @@ def test_a_subject_that_cannot_be_carried_says_why(spark, runs):
     assert (report.verdict, report.cases) == (Verdict.TRUE, 8)
     assert report.setting["run"].startswith("one case at a time: it limits the number of records")
     assert sum(runs["alone"]) == 8
+
+
+def test_cases_that_cannot_be_carried_run_several_at_once(spark, monkeypatch):
+    monkeypatch.setattr(structured, "at_once", lambda spark: 3)
+    monkeypatch.setattr(check, "at_once", lambda spark: 3)
+    running = []
+
+    def job(frame):
+        running.append(len(spark.streams.active))
+        frame.createOrReplaceTempView("seen")  # under one name, which all of them share
+        return spark.sql("SELECT n, current_timestamp() AS at FROM seen").limit(1_000)
+
+    alike = fs.always(lambda now: now.output.values("n") == now.input.values("n"))
+    report = fs.for_all(numbers, job, alike, cases=9, spark=spark)
+    assert report.cases == 9 and "limits the number of records" in report.setting["run"]
+    assert max(running) > 0, "one was built while another ran"
+    running.clear()
+    fs.for_all(numbers, job, alike, cases=4, spark=spark, bulk=False)
+    assert running == [0] * len(running), "one by one, none runs while another is built"
 
 
 def test_without_bulk_every_case_runs_alone(spark, runs):
@@ -288,7 +309,7 @@ def test_a_replay_keeps_the_span():
 
     span = (datetime(2030, 1, 1, 9, tzinfo=UTC), datetime(2030, 1, 1, 12, tzinfo=UTC))
     stream = fs.Stream("ts TIMESTAMP", [[(span[0],)]], span=span)
-    assert decoded(encoded({"input": stream}))["input"].span == span
+    assert decoded(encoded(fs.Case(stream)))["input"].span == span
 
 
 @pytest.mark.parametrize("bulk", [True, False])
@@ -304,8 +325,9 @@ def test_a_wrong_event_time_column_is_named(spark, bulk, on):
 def test_every_window_is_judged_also_where_output_turns_out_to_be_large(spark):
     from datetime import UTC, datetime
 
+    from firesteel.cases import Case
     from firesteel.spark.query import Running
-    from firesteel.spark.structured import Case, exercise
+    from firesteel.spark.structured import exercise
 
     times = [datetime(2030, 1, 1, hour, tzinfo=UTC) for hour in (9, 10, 11)]
     stream = fs.Stream("ts TIMESTAMP", [[(time,)] for time in times])

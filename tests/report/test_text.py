@@ -36,7 +36,7 @@ def banned_report():
     )
     answers = {(user_15_misbehaves, 0): True, (user_15_misbehaves, 1): False}
     answers |= {(user_15_is_banned, 0): True, (user_15_is_banned, 1): False}
-    found = Counterexample({"input": stream}, trace, "", "AXicY2Rk", RULE.explain(trace, ended=False), answers)
+    found = Counterexample(fs.Case(stream), trace, "", "AXicY2Rk", RULE.explain(trace, ended=False), answers)
     setting = {
         "subject": "forgetful (jobs/users.py:12), structured, append mode, Spark 4.3.0",
         "found in": "case 3 of 20; shrunk from 22 batches, 231 records; seen again when run alone",
@@ -135,7 +135,7 @@ def test_long_batches_and_traces_are_cut():
     batch = Batch([(n, True) for n in range(50)], schema=SCHEMA)
     stream = Stream(SCHEMA, [batch] * 60)
     trace = Trace(Instant(k, {"input": batch}, {"output": Batch()}) for k in range(60))
-    found = Counterexample({"input": stream}, trace, "", "x" * 5_000, fs.FALSE.explain([]), {})
+    found = Counterexample(fs.Case(stream), trace, "", "x" * 5_000, fs.FALSE.explain([]), {})
     text = render(Report(Verdict.FALSE, 1, found, (), fs.FALSE, {"subject": "job"}), fs.Falsified)
     assert "(too long to print: failure.report.counterexample.inputs has the streams)" in text
     assert "(44 more)" in text and "(30 earlier batches are not shown)" in text and "x" * 100 not in text
@@ -173,7 +173,7 @@ def test_event_time_does_not_end_where_the_shown_batches_do(schema, call, open_e
     """A watermark shows only from the second batch on: the first may be all that is shown."""
     stream = fs.Stream(schema, [[(1, None)], [(2, None)]])
     trace = fs.Trace([fs.Instant(0, {"input": stream[0]}, {"output": stream[0]})])
-    found = Counterexample({"input": stream}, trace, "it is so", "AAAA")
+    found = Counterexample(fs.Case(stream), trace, "it is so", "AAAA")
     text = render(Report(Verdict.FALSE, 1, found, call=call), fs.Falsified)
     line = next(line for line in text.splitlines() if "fs.run(" in line)
     assert line.count("close=False") == int(open_end)
@@ -182,7 +182,7 @@ def test_event_time_does_not_end_where_the_shown_batches_do(schema, call, open_e
 def test_what_was_asked_is_named():
     stream = fs.Stream("n INT", [[(1,)]])
     trace = fs.Trace([fs.Instant(0, {"input": stream[0]}, {"as it is": stream[0], "2 partitions": stream[0]})])
-    found = Counterexample({"input": stream}, trace, "they differ", "AAAA")
+    found = Counterexample(fs.Case(stream), trace, "they differ", "AAAA")
     text = render(Report(Verdict.FALSE, 1, found, call="job", called="fs.stable"), fs.Falsified)
     assert text.startswith("the stability is false in batch 0")
     assert "fs.stable(..., job, ..., examples=[fs.Stream(" in text and 'fs.stable(..., replay="AAAA")' in text

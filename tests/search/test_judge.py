@@ -10,7 +10,7 @@ from firesteel.spark.query import Running
 
 
 def case(length, first=0):
-    return {"input": Stream("n INT", [[(first + at,)] for at in range(length)])}
+    return fs.Case(Stream("n INT", [[(first + at,)] for at in range(length)]))
 
 
 class Runner:
@@ -76,6 +76,12 @@ def test_a_bulk_run_that_is_wrong_is_not_believed(length, refused):
     assert not judge.knows(case(length, 1))
 
 
+def test_cases_that_differ_only_in_what_was_drawn_are_different():
+    judge = screened(Runner(), [fs.Case(case(2), n=n) for n in range(10)])
+    assert judge.screened(fs.Case(case(2), n=3))
+    assert not judge.knows(fs.Case(case(2), n=10)) and not judge.knows(case(2))
+
+
 def test_what_it_said_before_is_forgotten():
     judge = screened(Runner(), [case(2, first) for first in range(10)])
     assert judge.screened(case(2, 1))
@@ -97,8 +103,8 @@ def test_how_close_a_case_came_is_asked_of_all_that_was_seen():
 
     in_turn = has(0) & fs.next_(has(1)) & fs.next_(has(2), times=2)
     judge = Judge(Property(fs.implies(in_turn, fs.next_(lambda now: not now.output, times=2))), Runner())
-    near = {"input": Stream("n INT", [[(9,)], [(1,)], [(2,)]])}
-    far = {"input": Stream("n INT", [[(9,)], [(8,)], [(7,)]])}
+    near = fs.Case(Stream("n INT", [[(9,)], [(1,)], [(2,)]]))
+    far = fs.Case(Stream("n INT", [[(9,)], [(8,)], [(7,)]]))
     judge.screen([near, far])
     seen = [judge(inputs, screened=True) for inputs in (near, far)]
     assert [(len(one.trace), one.settled) for one in seen] == [(1, True), (1, True)]

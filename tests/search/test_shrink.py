@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firesteel.cases import Case
 from firesteel.search.shrink import (
     ROUND,
     Drawn,
@@ -44,7 +45,7 @@ def searched(choices, fails):
     def candidate(asked):
         drawn = numbers(asked)
         exact = (*tuple(part for number in drawn for part in (True, number)), False)
-        return Drawn(exact, {"input": Stream(None, [drawn])}, asked=tuple(asked))
+        return Drawn(exact, Case(Stream(None, [drawn])), asked=tuple(asked))
 
     search = Search(candidate(choices), draw, lambda found: [c for c in found if fails(c.inputs["input"][0].records)])
     rounds = 0
@@ -137,10 +138,10 @@ def test_only_what_was_drawn_as_asked_is_put_together(mended):
     def draw(wanted):
         # A mended one has one choice more than was asked for.
         drawn = [(*asked, *([0] if mended else [])) for asked in wanted]
-        return [Drawn(c, {"input": Stream(None, [numbers(c)])}, asked=a) for c, a in zip(drawn, wanted, strict=True)]
+        return [Drawn(c, Case(Stream(None, [numbers(c)])), asked=a) for c, a in zip(drawn, wanted, strict=True)]
 
     first = as_choices([9, 8, 7])
-    search = Search(Drawn(first, {"input": Stream(None, [[9, 8, 7]])}, asked=first), draw, list)
+    search = Search(Drawn(first, Case(Stream(None, [[9, 8, 7]])), asked=first), draw, list)
     search._first = []  # what comes before the edits
     assert search.round() and len(search.found.choices) < len(first)
     assert bool(search._together) is not mended

@@ -541,3 +541,27 @@ def test_values_that_are_not_floats_are_never_close(spark):
     texts = ["SELECT 1 AS n, 1.00 AS d, date'2024-01-01' AS t", "SELECT 1 AS n, 1.01 AS d, date'2024-01-01' AS t"]
     with pytest.raises(Falsified, match=str(Decimal("1.01"))):
         fs.assert_same(*map(spark.sql, texts), equal=fs.equality(abs_tol=1))
+
+
+def test_only_the_first_differences_come_to_the_driver(spark, monkeypatch):
+    left = spark.range(200_000).selectExpr("id", "CAST(id AS STRING) AS text")
+    right = left.where("id % 2 = 0").union(left.where("id % 2 = 1").selectExpr("id + 1000000 AS id", "text"))
+    came = []
+
+    def counting(name):
+        original = getattr(type(left), name)
+
+        def wrapper(frame, *args, **options):
+            rows = list(original(frame, *args, **options))
+            came.append(len(rows))
+            return rows
+
+        monkeypatch.setattr(type(left), name, wrapper)
+
+    for name in ("collect", "toLocalIterator", "toPandas", "take", "head"):
+        counting(name)
+    fs.assert_same(left, left.repartition(7))
+    equal_rows = sum(came)
+    with pytest.raises(fs.Falsified, match="100000 rows only left, 100000 only right|100,000 rows only left"):
+        fs.assert_same(left, right)
+    assert 0 < equal_rows <= 10 and sum(came) <= 100, came

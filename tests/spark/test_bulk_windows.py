@@ -9,9 +9,10 @@ import pytest
 from pyspark.sql import functions as F
 
 import firesteel as fs
+from firesteel.cases import Case
 from firesteel.spark.bulk import _Plan, exercise_together
 from firesteel.spark.query import Running
-from firesteel.spark.structured import Case, exercise
+from firesteel.spark.structured import exercise
 
 HOURS = fs.tumbling("1 hour", on={"input": "ts", "output": "at"})
 
@@ -72,6 +73,10 @@ def numbered(f):
     return f.mapInPandas(number, "k INT, ts TIMESTAMP, n LONG").withColumnRenamed("ts", "at")
 
 
+def at_local_time(f):
+    return counted()(f).withColumn("now", F.localtimestamp())
+
+
 def stamped(f):
     return counted()(f).withColumn("now", F.current_timestamp())
 
@@ -90,6 +95,7 @@ def stamped(f):
         (numbered, "append", True, True, False),
         (first_of_each, "append", True, False, False),
         (stamped, "append", True, False, False),
+        (at_local_time, "append", True, False, False),
     ],
 )
 def test_windows_are_those_of_runs_alone(spark, subject, mode, close, fewer, in_one):

@@ -13,12 +13,13 @@ from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.streaming.state import GroupStateTimeout
 
 import firesteel as fs
+from firesteel.cases import Case
 from firesteel.spark import carry_workers as workers
 from firesteel.spark.bulk import exercise_together
 from firesteel.spark.carry import CannotCarry
 from firesteel.spark.carry_python import _by_value
 from firesteel.spark.query import Running
-from firesteel.spark.structured import Case, exercise
+from firesteel.spark.structured import exercise
 
 pytestmark = pytest.mark.slow
 

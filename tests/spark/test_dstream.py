@@ -14,11 +14,11 @@ from pyspark.streaming import StreamingContext
 
 import firesteel as fs
 from firesteel import Batch, InvalidArgument, Record, Stream, SubjectError
+from firesteel.cases import Case
 from firesteel.durations import START
 from firesteel.spark import dstream
 from firesteel.spark.dstream import exercise
 from firesteel.spark.query import Running
-from firesteel.spark.structured import Case
 
 WORDS = Stream(None, [["a b", "b"], [], ["a"]])
 

@@ -11,15 +11,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
 from pyspark.sql import functions as F
 
-from firesteel import InvalidArgument, Stream, perturb
+from firesteel import Falsified, InvalidArgument, Stream, perturb, stable
+from firesteel.cases import Case
 from firesteel.perturb import Variant
 from firesteel.spark import engines
 from firesteel.spark.levers import dismissed, new_workers
 from firesteel.spark.perturbed import exercise_under
 from firesteel.spark.query import Running
-from firesteel.spark.structured import Case
 from tests.spark.test_processing_time import idle_for, keys
 
 ALL = {
@@ -266,6 +268,7 @@ def numbers_of(trace):
         (Variant(replayed_batch=1), True),
         (Variant(), False),
         (Variant(batch_boundaries="halved", partitions=3, row_order="reversed"), False),
+        (Variant(shuffle_partitions=5, adaptive_execution=True, shuffle_order=1), False),
     ],
     ids=str,
 )
@@ -278,7 +281,12 @@ def test_a_restart_breaks_what_remembers_in_memory(spark, variant, wrong):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "variant, wrong",
-    [(Variant(replayed_batch=1), True), (Variant(restart=1), False), (Variant(batch_boundaries="one"), False)],
+    [
+        (Variant(replayed_batch=1), True),
+        (Variant(restart=1), False),
+        (Variant(batch_boundaries="one"), False),
+        (Variant(partitions=3, row_order=1, shuffle_order=1, shuffle_partitions=5, adaptive_execution=True), False),
+    ],
     ids=str,
 )
 def test_a_replayed_batch_breaks_what_has_effects_elsewhere(spark, tmp_path, variant, wrong):
@@ -290,6 +298,81 @@ def test_a_replayed_batch_breaks_what_has_effects_elsewhere(spark, tmp_path, var
     if wrong:
         # 5 rows, 3 rows that are forgotten, the same 3 again, 2 more
         assert [sorted(instant.output.values("n")) for instant in trace] == [[1, 2, 3, 4, 5], [9, 10, 11], [12, 13]]
+
+
+def noting_once(frame, folder):
+    """Not wrong: has effects elsewhere that are the same if they are had twice."""
+
+    def note(parts):
+        for part in parts:
+            for n in part["n"]:
+                (Path(folder) / str(n)).touch()
+            yield part[["n"]]
+
+    return frame.mapInPandas(note, "n INT")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "subject, how, view, variant",
+    [
+        (lambda f, _: f.select("n", F.lit(0).alias("at")), APPEND, everything, Variant(partitions=3)),
+        (lambda f, _: f.groupBy("k").agg(F.min("n")), COMPLETE, tables, Variant(row_order="reversed")),
+        (lambda f, _: f.groupBy("k").count(), COMPLETE, tables, Variant(shuffle_partitions=5)),
+        (lambda f, _: count_so_far(f), UPDATE, tables, Variant(restart=1)),
+        (noting_once, APPEND, everything, Variant(replayed_batch=1)),
+    ],
+    ids=["partitions", "row_order", "shuffle_partitions", "restart", "replayed_batch"],
+)
+def test_none_breaks_a_look_alike(spark, tmp_path, subject, how, view, variant):
+    """Those of shuffle_order, adaptive_execution and batch_boundaries stand beside what these break."""
+
+    def job(frame):
+        return subject(frame, str(tmp_path))
+
+    expected = view(plain(spark, NUMBERS, job, how))
+    assert expected and view(under(spark, NUMBERS, job, how, variant)) == expected
+
+
+# --- what a failure says -------------------------------------------------------------------------------
+
+
+def counting_in(place):
+    """Wrong as `noting` and `remembering` are, but every run begins to count anew: with the row that comes first."""
+
+    def job(frame):
+        def number(parts):
+            for part in parts:
+                seen = builtins.__dict__.setdefault("_counted", []) if place is None else place
+                before = 0 if 4 in set(part["n"]) else len(seen if place is None else Path(place).read_text())
+                if place is None:
+                    seen[:] = [0] * (before + len(part))
+                else:
+                    Path(place).write_text("." * (before + len(part)))
+                yield part.assign(n=range(before + 1, before + 1 + len(part)))[["n"]]
+
+        return frame.repartition(1).mapInPandas(number, "n INT")
+
+    return job
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["shuffle_partitions", "adaptive_execution", "restart", "replayed_batch"])
+def test_the_perturbation_is_named(spark, tmp_path, name):
+    subject, options = {
+        "shuffle_partitions": (placed, {"output_mode": "complete"}),
+        "adaptive_execution": (joined_in_order, {"engine": "batch"}),
+        "restart": (counting_in(None), {}),
+        "replayed_batch": (counting_in(str(tmp_path / "seen")), {}),
+    }[name]
+    stream = (ONE_BATCH if options.get("engine") == "batch" else NUMBERS).inputs["input"]
+    with pytest.raises(Falsified) as failure:
+        stable(st.just(stream), subject, under=[ALL[name]], cases=1, settings=settings(database=None), **options)
+    report = failure.value.report
+    assert report.setting["under"] == repr(ALL[name])
+    base, changed = report.counterexample.trace[0].outputs
+    assert base == "as it is" and changed in {str(variant) for variant in ALL[name].variants(len(stream))}
+    assert changed in str(failure.value)
 
 
 def test_workers_of_a_restart_do_not_pile_up(spark):

@@ -10,6 +10,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 import firesteel as fs
 from firesteel import InvalidArgument, Record, schemas
 from firesteel import strategies as ss
+from firesteel.cases import Case
+from firesteel.spark.bulk import exercise_together
+from firesteel.spark.query import Running
 
 TYPES = [
     "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(38,18)", "DECIMAL(5,0)", "STRING",
@@ -46,6 +49,17 @@ def test_values_come_back_as_they_went_in(spark, ddl):
         assert instant.output.same_as(instant.input), instant.output.same_as(instant.input).reason[:500]
     assert trace[0].output.records == trace[0].input.records, "one partition keeps its order"
     assert trace[0].output.schema == stream.schema
+
+
+@pytest.mark.parametrize("ddl", TYPES)
+def test_also_in_bulk(spark, ddl):
+    records = samples(ddl, 20)
+    cases = [[records[:8], []], [[], records[8:], records[:1]], [[]]]
+    streams = [fs.Stream(f"v {ddl}, w {ddl} NOT NULL", batches) for batches in cases]
+    traces = exercise_together(spark, [Case({"input": stream}) for stream in streams], identity, Running())
+    for stream, trace in zip(streams, traces, strict=True):
+        assert [instant.output.records for instant in trace] == [batch.records for batch in stream]
+        assert trace[0].output.schema == stream.schema
 
 
 @pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Kolkata", "Pacific/Apia"])

@@ -19,11 +19,12 @@ from pyspark.sql.streaming.state import GroupStateTimeout
 from pyspark.sql.types import DoubleType, IntegerType
 
 import firesteel as fs
+from firesteel.cases import Case
 from firesteel.spark.bulk import exercise_together
 from firesteel.spark.carry import CannotCarry
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.query import Running
-from firesteel.spark.structured import Case, exercise
+from firesteel.spark.structured import exercise
 
 # --- cases -----------------------------------------------------------------------------------------------------------
 

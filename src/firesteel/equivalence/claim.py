@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
+from firesteel.cases import Case
 from firesteel.checks import Check
 from firesteel.equality import EXACT, Equality
 from firesteel.equivalence.dependence import Dependence, unordered
@@ -22,6 +23,7 @@ from firesteel.logic.formulas import Formula, Implies
 from firesteel.logic.verdicts import Verdict
 from firesteel.names import counted, name_of
 from firesteel.perturb import Cuts, Perturbation, Variant
+from firesteel.records import Record
 from firesteel.schemas import type_ddl
 from firesteel.search import words
 from firesteel.search.check import Question
@@ -32,7 +34,7 @@ from firesteel.spark.engines import exercise, in_threads
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.perturbed import exercise_under, perturbed_case, refuse
 from firesteel.spark.query import Running
-from firesteel.spark.structured import Case, Watcher
+from firesteel.spark.structured import Watcher
 from firesteel.spark.subject import Subject
 from firesteel.streams import Batch, Instant, Trace, make_batch, together
 
@@ -70,6 +72,11 @@ class Sides:
     def base(self) -> str:
         """What the run that the others are compared with is called."""
         return "as it is" if self.one_program else "reference"
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Columns that do not matter."""
+        return self.equal.ignore if self.equal is not None else ()
 
     def variants(self, length: int) -> dict[str, Variant | None]:
         """The other runs of a case of so many batches, by what they are called."""
@@ -134,7 +141,7 @@ class _Runner:
         traces = {self.sides.base: self._run(self.sides.base, case, self.sides.reference, None)}
         for name, variant in self.sides.variants(case.length).items():
             traces[name] = self._run(name, case, self.sides.candidate, variant)
-        return _beside(traces)
+        return _beside(traces, self.sides.ignored)
 
     def _run(self, name: str, case: Case, subject: Subject, variant: Variant | None) -> Trace:
         try:
@@ -168,26 +175,26 @@ class _Runner:
                 numbers, bulk(some, self.sides.candidate, replace(self.how, under=variant)), strict=True
             ):
                 found[n][name] = trace
-        return [_beside_or_none(traces) for traces in found]
+        return [_beside_or_none(traces, self.sides.ignored) for traces in found]
 
 
 def _all_of_it(instant: Instant) -> bool:
     return False
 
 
-def _beside_or_none(traces: Mapping[str, Trace | None]) -> Trace | None:
+def _beside_or_none(traces: Mapping[str, Trace | None], ignored: Sequence[str]) -> Trace | None:
     known = {name: trace for name, trace in traces.items() if trace is not None}
-    return _beside(known) if len(known) == len(traces) else None
+    return _beside(known, ignored) if len(known) == len(traces) else None
 
 
-def _beside(traces: Mapping[str, Trace]) -> Trace:
+def _beside(traces: Mapping[str, Trace], ignored: Sequence[str] = ()) -> Trace:
     """One trace of all sides: the input of the first, and an output for each side and output.
 
     Where a side had fewer batches than another, it has nothing at the last instants: that is not an empty batch.
     """
     first = next(iter(traces.values()))
     schemas = {name: _schemas(trace) for name, trace in traces.items()}
-    _refuse_different(schemas)
+    _refuse_different(schemas, ignored)
     instants: list[Instant] = []
     for index, sides in enumerate(zip_longest(*traces.values())):
         outputs = {
@@ -204,6 +211,7 @@ def _beside(traces: Mapping[str, Trace]) -> Trace:
                 outputs,
                 time=now.time if now is not None else None,
                 watermark=now.watermark if now is not None else None,
+                drawn=first[0].drawn if len(first) else Record(),
                 previous=instants[-1] if instants else None,
             )
         )
@@ -223,8 +231,8 @@ def _label(side: str, output: str, outputs: Mapping[str, Any]) -> str:
     return side if len(outputs) == 1 else f"{side}{_BEYOND}{output}"
 
 
-def _refuse_different(schemas: Mapping[str, Mapping[str, StructType | None]]) -> None:
-    """Refuse programs that put out different things."""
+def _refuse_different(schemas: Mapping[str, Mapping[str, StructType | None]], ignored: Sequence[str]) -> None:
+    """Refuse programs that put out different things, but for columns that are ignored."""
     (base, mine), *others = schemas.items()
     for name, theirs in others:
         if set(mine) != set(theirs):
@@ -233,7 +241,8 @@ def _refuse_different(schemas: Mapping[str, Mapping[str, StructType | None]]) ->
             )
         for output, schema in mine.items():
             a, b = _columns(schema), _columns(theirs[output])
-            different = [column for column in dict.fromkeys((*a, *b)) if a.get(column) != b.get(column)]
+            compared = [column for column in dict.fromkeys((*a, *b)) if column not in ignored]
+            different = [column for column in compared if a.get(column) != b.get(column)]
             if different:
                 column = different[0]
                 raise InvalidArgument(
@@ -375,7 +384,7 @@ class _Pair:
 
     def same(self, now: Instant) -> bool:
         """Is it the same up to this instant?"""
-        if self._at_last:
+        if self._at_last or self.left not in now.outputs:  # where another side has more batches
             return True
         left, right = now.outputs[self.left], now.outputs[self.right]
         if self._by_instant:
@@ -456,7 +465,7 @@ def _as_one(seen: Sequence[Instant]) -> Instant:
     """All that went in, at the last instant that had input: what the whole output can be held against."""
     last = [now for now in seen if now.inputs][-1]
     inputs = {name: together([now.inputs[name] for now in seen if now.inputs]) for name in last.inputs}
-    return replace(last, inputs=inputs)
+    return replace(last, inputs=inputs, previous=None)
 
 
 def _is_of(label: str, side: str) -> bool:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from firesteel.cases import Case
 from firesteel.errors import PredicateError, described
 from firesteel.logic.explain import Reason, explain
 from firesteel.logic.formulas import Atom, Formula, Implies
@@ -22,7 +23,7 @@ from firesteel.spark.bulk import exercise_together
 from firesteel.spark.engines import exercise, exercise_apart
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.query import Running
-from firesteel.spark.structured import Case, Watcher
+from firesteel.spark.structured import Watcher
 from firesteel.spark.subject import Subject
 from firesteel.streams import Batch, Instant, Trace
 

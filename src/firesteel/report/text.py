@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 
+from firesteel.cases import Case, texts_of
 from firesteel.evidence import Counterexample, Failed, Falsified, Inconclusive, Report, SubjectError
 from firesteel.logic.formulas import Atom, Formula
 from firesteel.names import plural
@@ -221,13 +222,13 @@ def _lines(facts: Iterator[tuple[str, str]]) -> str:
 def _again(report: Report, found: Counterexample, failure: type[Failed]) -> str:
     count = _needed_batches(found, failure)
     windows = found.unit == "window"
-    needed = {name: stream if windows else _needed(stream, count) for name, stream in found.inputs.items()}
+    needed = found.inputs if windows else found.inputs.with_each(lambda stream: _needed(stream, count))
     # In the case the stream went on after what is shown: event time, if there is any, did not end there.
     cut_short = any(len(s) > count for s in found.inputs.values()) and any(map(_has_time, found.inputs.values()))
     keep_open = ", close=False" if cut_short and not re.search("close=|engine=", report.call) else ""
     test = f"fs.run({_inputs_text(needed)}, {report.call}{keep_open})"
     if report.called != "fs.for_all":
-        test = f"{report.called}(..., {report.call}, ..., examples=[{_inputs_text(dict(found.inputs))}])"
+        test = f"{report.called}(..., {report.call}, ..., examples=[{_inputs_text(found.inputs)}])"
     if len(test) > _TEST:
         test = "(too long to print: failure.report.counterexample.inputs has the streams)"
     lines = ["Keep it as a test:", f"  {test}"]
@@ -247,11 +248,12 @@ def _needed(stream: Stream, instants: int) -> Stream:
     return make_stream((make_batch(b.records, stream.schema, b.partitions) for b in stream[:instants]), stream.schema)
 
 
-def _inputs_text(inputs: Mapping[str, Stream]) -> str:
-    texts = {name: _stream_text(stream) for name, stream in inputs.items()}
+def _inputs_text(case: Case) -> str:
+    texts = {name: _stream_text(stream) for name, stream in case.inputs.items()}
+    streams = "{" + ", ".join(f"{name!r}: {text}" for name, text in texts.items()) + "}"
     if list(texts) == ["input"]:
-        return texts["input"]
-    return "{" + ", ".join(f"{name!r}: {text}" for name, text in texts.items()) + "}"
+        streams = texts["input"]
+    return f"fs.Case({', '.join([streams, *texts_of(case.drawn)])})" if len(case.drawn) else streams
 
 
 def _stream_text(stream: Stream) -> str:

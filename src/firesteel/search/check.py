@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis.errors import UnsatisfiedAssumption
 
+from firesteel.cases import as_case, texts_of
 from firesteel.errors import InvalidArgument, PredicateError, described
 from firesteel.evidence import Counterexample, Failed, Falsified, Inconclusive, Report, SubjectError, Vacuous
 from firesteel.logic.formulas import Implies
@@ -27,7 +28,6 @@ from firesteel.search.drawing import (
     Breaks,
     Drawing,
     Enough,
-    as_inputs,
     broken,
     choices_now,
     in_example,
@@ -39,7 +39,8 @@ from firesteel.search.judge import Claim, Judge, Judgement, Runner, Why
 from firesteel.search.shrink import Candidate, Inputs, Search
 from firesteel.spark.carry import CannotCarry
 from firesteel.spark.failures import SubjectFailure
-from firesteel.spark.structured import Case, at_once
+from firesteel.spark.structured import at_once
+from firesteel.windows import instants_of
 
 if TYPE_CHECKING:
     from hypothesis import settings as Settings
@@ -136,7 +137,7 @@ class _Run:
     def explicit(self, cases: Iterable[Any]) -> Outcome | None:
         """Run cases that were given, not generated; an outcome if one of them ends it."""
         for drawn in cases:
-            inputs = as_inputs(drawn)
+            inputs = as_case(drawn)
             self.total += 1
             self.cases += 1
             self.question.progress(self.cases, self.total, False)
@@ -187,7 +188,7 @@ class _Run:
             if screened:
                 self.believed.append((self.cases, case.inputs))
             try:
-                judgement, scores = observed(partial(self.judge, case.inputs, screened=True))
+                judgement, scores = self._judged(case.inputs, screened)
                 if screened and judgement.verdict is Verdict.FALSE:
                     judgement = in_example(partial(self.judge.confirmed, case.inputs, judgement))
             except UnsatisfiedAssumption:  # the user's own `assume`: not a case at all
@@ -201,8 +202,29 @@ class _Run:
             drawing.passed(case)
         return None
 
+    def _judged(self, inputs: Inputs, screened: bool) -> tuple[Judgement, Mapping[str, float]]:
+        """The judgement on a case, and what the predicates aimed for."""
+        try:
+            return observed(partial(self.judge, inputs, screened=True))
+        except PredicateError:
+            if not screened:
+                raise
+            return observed(partial(self.judge.afresh, inputs))  # it has to raise there too
+
+    def _confirm_doubts(self) -> None:
+        """What a bulk run leaves open, or puts out in no window, has to be so alone: else nothing it said counts."""
+        for inputs, judgement in filter(None, (self.undecided, self.stray)):
+            if not self.judge.screened(inputs):
+                continue
+            alone = in_example(partial(self.judge, inputs))
+            if alone.verdict is not judgement.verdict or bool(alone.trace.outside) != bool(judgement.trace.outside):
+                self.judge.disagree(judgement.trace, alone.trace)
+                self.undecided = self.stray = None  # to be found again
+                return
+
     def _rechecked(self) -> Outcome | None:
         """Where a bulk run turned out to be wrong, what passed on its word alone is run by itself after all."""
+        self._confirm_doubts()
         if self.judge.disagreement is None:
             return None
         for number, inputs in self.believed:
@@ -355,7 +377,7 @@ class _Run:
         question = self.question
         if self.undecided is not None and question.on_inconclusive == "fail":
             inputs, judgement = self.undecided
-            reason = question.claim.too_short(Case(inputs).instants(question.runner.how), self.unit)
+            reason = question.claim.too_short(instants_of(inputs, question.runner.how.over), self.unit)
             return self._outcome(Inconclusive, inputs, judgement, reason, {})
         if self.stray is not None and question.on_inconclusive == "fail":
             return self._outcome(Inconclusive, *self.stray, words.strays(self.stray[1].trace), {})
@@ -395,7 +417,8 @@ class _Run:
             why.answers,
             unit,
         )
-        setting = {**self._setting(), **setting}
+        drawn = {"drawn": ", ".join(texts_of(inputs.drawn))} if len(inputs.drawn) else {}
+        setting = {**self._setting(), **drawn, **setting}
         return Outcome(self._report(verdict, counterexample, self.notes, setting), failure)
 
     def _report(

@@ -7,34 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from firesteel.errors import InvalidArgument, PredicateError, described
+from firesteel.cases import as_case
+from firesteel.errors import PredicateError
 from firesteel.search.shrink import Candidate, Choices, Drawn, Inputs
 from firesteel.search.words import size_of
-from firesteel.streams import Batch, Stream
 
 if TYPE_CHECKING:
     from hypothesis import settings as Settings
 
 T = TypeVar("T")
-
-
-def as_inputs(drawn: Any) -> Inputs:
-    """A drawn value as the streams of a case: one is called `input`."""
-    match drawn:
-        case Stream():
-            return {"input": drawn}
-        case Mapping() if drawn and all(isinstance(s, Stream) for s in drawn.values()):
-            return {str(name): stream for name, stream in drawn.items()}
-        case Batch():
-            raise InvalidArgument(
-                f"{described('streams', drawn)} is a batch, where a stream is meant: write Stream(schema, [batch]), or "
-                "ss.always(batches, during=n) for a strategy"
-            )
-        case _:
-            raise InvalidArgument(
-                f"{described('streams', drawn)} is no stream: give a stream, or a dict of streams by input name; "
-                "to fs.for_all a strategy of these (ss.always(...), st.fixed_dictionaries({...}))"
-            )
 
 
 class Breaks(Exception):
@@ -81,7 +62,7 @@ class Drawing:
 
         def prop(drawn: _Shown) -> None:
             note(_BEGIN)
-            case(as_inputs(drawn.value))
+            case(as_case(drawn.value))
 
         # What Hypothesis's own pytest plugin does, so that each test keeps its examples apart.
         prop._hypothesis_internal_add_digest = self._key  # type: ignore[attr-defined]
@@ -246,7 +227,7 @@ class _Shown:
         self.value = value
 
     def __repr__(self) -> str:
-        return size_of(as_inputs(self.value))
+        return size_of(as_case(self.value))
 
 
 def in_example(action: Callable[[], T]) -> T:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
+from firesteel.cases import Case, texts_of
 from firesteel.errors import PredicateError
 from firesteel.logic.explain import Reason
 from firesteel.logic.formulas import Formula, Implies
@@ -21,8 +22,9 @@ from firesteel.logic.verdicts import Verdict
 from firesteel.records import Record
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.query import Running
-from firesteel.spark.structured import Case, Watcher
+from firesteel.spark.structured import Watcher
 from firesteel.streams import Batch, Instant, Stream, Trace, make_stream
+from firesteel.windows import instants_of
 
 T = TypeVar("T")
 
@@ -120,63 +122,63 @@ class Judge:
     def __init__(self, claim: Claim, runner: Runner) -> None:
         self._claim, self._runner, self._how = claim, runner, runner.how
         self._known: dict[bytes, _Remembered] = {}
-        # By identity, which holds as long as the inputs live: so they are kept here.
-        self._digests: dict[int, tuple[Mapping[str, Stream], list[bytes]]] = {}
+        # By identity, which holds as long as the case lives: so it is kept here.
+        self._digests: dict[int, tuple[Case, list[bytes]]] = {}
         self.disagreement: str | None = None
         """How a bulk run differed from runs alone, if it did: nothing that it said counts then."""
 
-    def __call__(self, inputs: Mapping[str, Stream], *, screened: bool = False) -> Judgement:
+    def __call__(self, case: Case, *, screened: bool = False) -> Judgement:
         """The judgement on a case; what a bulk run said of it counts only if `screened`."""
-        known = self._recalled(inputs)
+        known = self._recalled(case)
         if known is None or (known.screened and not screened):
-            return self.afresh(inputs)
+            return self.afresh(case)
         # The predicates are asked again all the same: what they note, and aim for, belongs to every example.
         if known.error is not None and self._how.over is not None:  # what it left behind are batches, not windows
             return Judgement(Verdict.INCONCLUSIVE, known.trace, error=known.error)
         try:
             return _judged(self._claim, known.trace, known.error)
         except PredicateError as error:
-            error.add_note(f"firesteel: in this case: {repr(dict(inputs))[:2_000]}")
+            error.add_note(f"firesteel: in this case: {repr(case)[:2_000]}")
             raise
 
-    def screen(self, cases: Sequence[Mapping[str, Stream]], *, sampled: bool = True) -> None:
+    def screen(self, cases: Sequence[Case], *, sampled: bool = True) -> None:
         """Run cases together, and remember what Spark did with each; `CannotCarry` says why that is not possible.
 
         If `sampled`, a few of them are run alone too, and have to come out the same.
         """
         samples = max(1, min(_SAMPLES, len(cases) // _SAMPLED)) if sampled else 0
-        long_enough = [inputs for inputs in cases if not self._too_short(inputs)]
-        shorter = [_beginning(i) for i in _spread(long_enough, samples) if Case(i).length > _SAMPLE_LENGTH]
+        long_enough = [case for case in cases if not self._too_short(case)]
+        shorter = [_beginning(i) for i in _spread(long_enough, samples) if i.length > _SAMPLE_LENGTH]
         wanted = [*long_enough, *shorter]
-        traces = self._runner.together([Case(inputs) for inputs in wanted], also_single=not sampled)
+        traces = self._runner.together(wanted, also_single=not sampled)
         ran = list(zip(wanted, traces, strict=True))
-        screened = [(inputs, trace) for inputs, trace in ran[: len(long_enough)] if trace is not None]
-        begun = [(inputs, trace) for inputs, trace in ran[len(long_enough) :] if trace is not None]
-        short = [pair for pair in screened if Case(pair[0]).length <= _SAMPLE_LENGTH]
+        screened = [(case, trace) for case, trace in ran[: len(long_enough)] if trace is not None]
+        begun = [(case, trace) for case, trace in ran[len(long_enough) :] if trace is not None]
+        short = [pair for pair in screened if pair[0].length <= _SAMPLE_LENGTH]
         tried = [*begun, *_spread(short or screened, samples - len(begun))]
-        self._run_apart([inputs for inputs, _ in tried if self._recalled(inputs) is None])
-        for inputs, trace in tried:
-            alone = self._recalled(inputs)
+        self._run_apart([case for case, _ in tried if self._recalled(case) is None])
+        for case, trace in tried:
+            alone = self._recalled(case)
             if alone is not None and (alone.error is not None or trace != alone.trace):
                 self.disagree(trace, alone.trace)
                 return
-        for inputs, trace in screened:
-            key = self._keys(inputs)[-1] + b"end"
+        for case, trace in screened:
+            key = self._keys(case)[-1] + b"end"
             self._known.setdefault(key, _Remembered(trace, None, screened=True))
 
-    def run_ahead(self, cases: Sequence[Mapping[str, Stream]]) -> None:
+    def run_ahead(self, cases: Sequence[Case]) -> None:
         """Run cases at the same time, each by itself, and remember what Spark did with them."""
-        self._run_apart([inputs for inputs in cases if not self.knows(inputs)])
+        self._run_apart([case for case in cases if not self.knows(case)])
 
-    def _run_apart(self, cases: Sequence[Mapping[str, Stream]]) -> None:
-        for inputs, seen in zip(cases, self._runner.apart([Case(inputs) for inputs in cases]), strict=True):
-            key = self._keys(inputs)[-1] + b"end"
+    def _run_apart(self, cases: Sequence[Case]) -> None:
+        for case, seen in zip(cases, self._runner.apart(cases), strict=True):
+            key = self._keys(case)[-1] + b"end"
             failure = seen if isinstance(seen, SubjectFailure) else None
             self._known[key] = _Remembered(seen.trace if isinstance(seen, SubjectFailure) else seen, failure)
 
-    def confirmed(self, inputs: Mapping[str, Stream], screened: Judgement) -> Judgement:
+    def confirmed(self, case: Case, screened: Judgement) -> Judgement:
         """A case that a bulk run found false, run alone: that alone counts."""
-        alone = self.afresh(inputs)
+        alone = self.afresh(case)
         if alone.verdict is not Verdict.FALSE:
             self.disagree(screened.trace, alone.trace)
         return alone
@@ -188,26 +190,25 @@ class Judge:
         self.disagreement = f"a bulk run and a run alone of the same case differ{where}: a defect of bulk runs"
         self._known = {key: known for key, known in self._known.items() if not known.screened}
 
-    def knows(self, inputs: Mapping[str, Stream]) -> bool:
+    def knows(self, case: Case) -> bool:
         """Is the judgement known without a run?"""
-        return self._too_short(inputs) or self._recalled(inputs) is not None
+        return self._too_short(case) or self._recalled(case) is not None
 
-    def screened(self, inputs: Mapping[str, Stream]) -> bool:
+    def screened(self, case: Case) -> bool:
         """Is all that is known of a case what a bulk run said?"""
-        known = self._recalled(inputs)
+        known = self._recalled(case)
         return known is not None and known.screened
 
-    def _too_short(self, inputs: Mapping[str, Stream]) -> bool:
+    def _too_short(self, case: Case) -> bool:
         """Can the property never be true of it? Then it is not worth a run."""
-        return Case(inputs).instants(self._how) < self._claim.shortest_true
+        return instants_of(case, self._how.over) < self._claim.shortest_true
 
-    def afresh(self, inputs: Mapping[str, Stream]) -> Judgement:
+    def afresh(self, case: Case) -> Judgement:
         """Run a case on Spark by itself, whatever is remembered."""
-        case = Case(inputs)
-        if self._too_short(inputs):
+        if self._too_short(case):
             return Judgement(Verdict.INCONCLUSIVE, Trace(()))
         judgement, decided = self._run(case)
-        keys = self._keys(inputs)
+        keys = self._keys(case)
         # A verdict at the end also depends on where the end is; a window may hold what came in any batch.
         early = decided and self._runner.prefixes and 0 < len(judgement.trace) < case.length
         key = keys[len(judgement.trace) - 1] if early else keys[-1] + b"end"
@@ -215,14 +216,14 @@ class Judge:
         self._known[key] = _Remembered(judgement.trace, judgement.error)
         return judgement
 
-    def again(self, inputs: Mapping[str, Stream], before: Judgement) -> Judgement:
+    def again(self, case: Case, before: Judgement) -> Judgement:
         """Run a judged case once more by itself: the same judgement if Spark did the same, else a new one.
 
         The predicates are asked anew only then: they may use Hypothesis (`note`, `target`), whose example is over.
         """
         watch_as_far = len(before.trace) + (before.error is not None)
         try:
-            trace = self._runner.alone(Case(inputs), lambda now: now.index + 1 >= watch_as_far)
+            trace = self._runner.alone(case, lambda now: now.index + 1 >= watch_as_far)
         except SubjectFailure as failure:
             return Judgement(Verdict.INCONCLUSIVE, failure.trace, error=failure)
         if before.error is not None:
@@ -231,21 +232,21 @@ class Judge:
         same = trace == before.trace and self._claim.formula is not None
         return before if same else _judged(self._claim, trace, None)
 
-    def _recalled(self, inputs: Mapping[str, Stream]) -> _Remembered | None:
+    def _recalled(self, case: Case) -> _Remembered | None:
         # Not under the last key: event time may end there, and went on in the case that is remembered under it.
-        *before, last = self._keys(inputs)
+        *before, last = self._keys(case)
         for key in before:
             if key in self._known:
                 return self._known[key]
         return self._known.get(last + b"end")
 
-    def _keys(self, inputs: Mapping[str, Stream]) -> list[bytes]:
+    def _keys(self, case: Case) -> list[bytes]:
         """The keys of a case, which is asked for more than once."""
-        if id(inputs) not in self._digests:
+        if id(case) not in self._digests:
             if len(self._digests) >= _DIGESTS:
                 self._digests.clear()
-            self._digests[id(inputs)] = inputs, list(_keys(inputs))
-        return self._digests[id(inputs)][1]
+            self._digests[id(case)] = case, list(_keys(case))
+        return self._digests[id(case)][1]
 
     def _run(self, case: Case) -> tuple[Judgement, bool]:
         meter = self._claim.meter()
@@ -261,7 +262,7 @@ class Judge:
             trace = failure.trace if self._how.over is not None else Trace(seen)
             return Judgement(Verdict.INCONCLUSIVE, trace, meter.premises, error=failure), False
         except PredicateError as error:
-            error.add_note(f"firesteel: in this case: {repr(dict(case.inputs))[:2_000]}")
+            error.add_note(f"firesteel: in this case: {repr(case)[:2_000]}")
             raise
         decided = meter.verdict.definite
         return _concluded(meter, trace), decided
@@ -277,12 +278,9 @@ class _Remembered:
     """Was it seen only in a bulk run?"""
 
 
-def _beginning(inputs: Mapping[str, Stream]) -> Mapping[str, Stream]:
+def _beginning(case: Case) -> Case:
     """A case's first batches as a case of their own."""
-    return {
-        name: make_stream(stream.batches[:_SAMPLE_LENGTH], stream.schema, stream.span)
-        for name, stream in inputs.items()
-    }
+    return case.with_each(lambda s: make_stream(s.batches[:_SAMPLE_LENGTH], s.schema, s.span))
 
 
 def _spread(items: Sequence[T], most: int) -> list[T]:
@@ -320,17 +318,17 @@ def _concluded(meter: Meter, trace: Trace, whole: Trace | None = None) -> Judgem
     return Judgement(verdict, trace, meter.premises, meter.why(trace, ended=not decided), settled=decided)
 
 
-def _keys(inputs: Mapping[str, Stream]) -> Iterator[bytes]:
+def _keys(case: Case) -> Iterator[bytes]:
     """A key for the first batch of every input, for the first two, and so on."""
     shapes = [
         (name, stream.schema.json() if stream.schema is not None else "", str(stream.span))
-        for name, stream in inputs.items()
+        for name, stream in case.items()
     ]
-    digest = hashlib.blake2b(repr(sorted(shapes)).encode())
-    length = max((len(stream) for stream in inputs.values()), default=0)
+    digest = hashlib.blake2b(repr((sorted(shapes), texts_of(case.drawn))).encode())
+    length = max((len(stream) for stream in case.values()), default=0)
     for index in range(length):
-        for name in sorted(inputs):
-            digest.update(_text(inputs[name], index).encode())
+        for name in sorted(case):
+            digest.update(_text(case[name], index).encode())
         yield digest.digest()
     if not length:
         yield digest.digest()

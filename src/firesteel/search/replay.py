@@ -1,4 +1,4 @@
-"""The streams of a case as one line of text, for `replay=`: plain data, packed; nothing in it is run."""
+"""A case as one line of text, for `replay=`: plain data, packed; nothing in it is run."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import base64
 import io
 import pickle
 import zlib
-from collections.abc import Mapping
 from typing import Any
 
+from firesteel.cases import Case
 from firesteel.errors import InvalidArgument, described
 from firesteel.schemas import parse
 from firesteel.schemas.ddl import to_ddl
@@ -22,32 +22,35 @@ _ALLOWED = frozenset(
         ("datetime", "timezone"), ("decimal", "Decimal"), ("builtins", "bytearray"),
         ("pyspark.sql.types", "VariantVal"), ("copyreg", "_reconstructor"), ("builtins", "object"),
         ("pyspark.sql.types", "Geometry"), ("pyspark.sql.types", "Geography"),
+        ("firesteel.records", "Record"),
     }
 )  # fmt: skip
 
 
-def encoded(inputs: Mapping[str, Stream]) -> str:
-    """The streams as a line of text.
+def encoded(case: Case) -> str:
+    """The case as a line of text.
 
-    >>> decoded(encoded({"input": Stream("n INT", [[(1,)], []])}))
-    {'input': Stream('n INT', [[(1,)], []])}
+    >>> decoded(encoded(Case(Stream("n INT", [[(1,)], []]), least=3)))
+    Case(Stream('n INT', [[(1,)], []]), least=3)
     """
     data = [
         (name, _ddl(stream), [[plain(r) for r in b] for b in stream], stream.span, [b.partitions for b in stream])
-        for name, stream in inputs.items()
+        for name, stream in case.inputs.items()
     ]
-    return base64.urlsafe_b64encode(zlib.compress(pickle.dumps(data, protocol=4), 9)).decode()
+    whole = (data, case.drawn.__dict__) if case.drawn.__dict__ else data
+    return base64.urlsafe_b64encode(zlib.compress(pickle.dumps(whole, protocol=4), 9)).decode()
 
 
 def _ddl(stream: Stream) -> str | None:
     return None if stream.schema is None else to_ddl(stream.schema)
 
 
-def decoded(text: str) -> dict[str, Stream]:
-    """The streams of a line of text."""
+def decoded(text: str) -> Case:
+    """The case of a line of text."""
     try:
         data = _Reader(io.BytesIO(zlib.decompress(base64.urlsafe_b64decode(text)))).load()
-        return {name: _stream(*rest) for name, *rest in data}
+        data, drawn = data if isinstance(data, tuple) else (data, {})
+        return Case({name: _stream(*rest) for name, *rest in data}, **drawn)
     except Exception as error:
         raise InvalidArgument(
             f"{described('replay', text)} is no replay line: copy it whole from the failure that you want to see again"

@@ -13,10 +13,10 @@ from itertools import combinations, islice
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from firesteel.streams import Stream
+from firesteel.cases import Case
 
 Choices: TypeAlias = tuple[Any, ...]
-Inputs: TypeAlias = Mapping[str, Stream]
+Inputs: TypeAlias = Case
 
 ROUND = 200
 """How many candidates are run together."""

@@ -7,8 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import TYPE_CHECKING, Any
 
+from firesteel.cases import Case
 from firesteel.errors import InvalidArgument, described
 from firesteel.names import name_of
+from firesteel.records import Record
 from firesteel.spark.failures import SubjectFailure, root_cause
 from firesteel.spark.large import keep, large_batch
 from firesteel.spark.levers import pulled
@@ -17,7 +19,7 @@ from firesteel.spark.rdds import batch_of, rdd_of
 from firesteel.spark.recorded import Reader
 from firesteel.spark.shuffles import arriving
 from firesteel.spark.source import plain, refuse_what_is_not_carried, to_frame
-from firesteel.spark.structured import Case, Watcher, batch_at
+from firesteel.spark.structured import Watcher, batch_at
 from firesteel.spark.subject import Subject, called
 from firesteel.streams import Batch, Instant, Trace, make_batch
 
@@ -47,8 +49,9 @@ def _alone(spark: SparkSession, case: Case, subject: Subject, how: Running, watc
     # Where what goes in is large, so may be what comes out: then it stays in Spark.
     kept = any(len(batch) > how.large for batch in batches.values())
     with pulled(spark, how.under):
-        made = _outputs(spark, subject, {name: handed(spark, name, batch) for name, batch in batches.items()})
-        instant = Instant(0, batches, _collected(spark, made, how, kept=kept))
+        inputs = {name: handed(spark, name, batch) for name, batch in batches.items()}
+        made = _outputs(spark, subject, inputs, case.drawn)
+        instant = Instant(0, batches, _collected(spark, made, how, kept=kept), drawn=case.drawn)
     watcher(instant)
     return Trace([instant])
 
@@ -70,13 +73,13 @@ def handed(spark: SparkSession, name: str, batch: Batch) -> DataFrame | RDD[Any]
 
 
 def _outputs(
-    spark: SparkSession, subject: Subject, inputs: Mapping[str, DataFrame | RDD[Any]]
+    spark: SparkSession, subject: Subject, inputs: Mapping[str, DataFrame | RDD[Any]], drawn: Record
 ) -> Mapping[str, DataFrame | RDD[Any]]:
     """What the subject makes of its inputs, by output name."""
     from pyspark import RDD
     from pyspark.sql import DataFrame
 
-    made = called(subject, inputs)
+    made = called(subject, inputs, drawn)
     outputs = dict(made) if isinstance(made, Mapping) else {"output": made}
     where = f"the subject {name_of(subject)}"
     if not outputs:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from firesteel.cases import Case
 from firesteel.records import make_record
 from firesteel.spark.align import cell_of, edges_of, has_late_records, moment, watermarks_alone
 from firesteel.spark.carry import CannotCarry, carrying
@@ -20,9 +21,9 @@ from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.levers import pulled
 from firesteel.spark.query import Query, Running
 from firesteel.spark.source import PackedSource
-from firesteel.spark.structured import Case, at_once, batch_at
-from firesteel.spark.subject import Subject, outputs_of
-from firesteel.streams import Batch, Instant, Trace, make_batch, make_stream
+from firesteel.spark.structured import at_once, batch_at
+from firesteel.spark.subject import Subject, outputs_of, taken_by
+from firesteel.streams import Batch, Instant, Stream, Trace, make_batch, make_stream
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -47,15 +48,23 @@ def exercise_together(
         raise CannotCarry("the state after every batch belongs to all cases together")
     if any(len(batch) > how.large for case in cases for stream in case.inputs.values() for batch in stream):
         raise CannotCarry("a batch is large enough for a run of its own")
+    _refuse_different(subject, cases)
     plan = _Plan(spark, cases, subject, how)
     traces: list[Trace | None] = [None] * len(cases)
     for group in plan.groups(also_single):
         for chunk in _chunks(cases, group):
             for number, trace in zip(chunk, plan.run([cases[number] for number in chunk]), strict=True):
-                traces[number] = trace if how.over is None else how.over.cut(trace, cases[number].inputs)
+                traces[number] = trace if how.over is None else how.over.cut(trace, cases[number])
     if not any(trace is not None for trace in traces):
         raise CannotCarry("its event times differ from case to case, and a query has one watermark for all")
     return traces
+
+
+def _refuse_different(subject: Subject, cases: Sequence[Case]) -> None:
+    """Refuse a subject that is another program for some cases."""
+    first = taken_by(subject, cases[0].drawn)
+    if any(taken_by(subject, case.drawn) != first for case in cases):
+        raise CannotCarry(f"it depends on {', '.join(first)}, drawn for every case")
 
 
 def _chunks(cases: Sequence[Case], group: Sequence[int]) -> Iterator[list[int]]:
@@ -155,6 +164,7 @@ class _Plan:
             outputs,
             time=time,
             watermark=min((at for at in known if at is not None), default=None),
+            drawn=case.drawn,
             previous=before[-1] if before else None,
         )
 
@@ -188,7 +198,7 @@ class _Plan:
             name: PackedSource(self._spark, schema, self._columns[name]) for name, schema in self._schemas.items()
         }
         inputs = {name: source.shown for name, source in sources.items()}
-        return outputs_of(self._spark, self._subject, inputs), sources
+        return outputs_of(self._spark, self._subject, inputs, self._cases[0].drawn), sources
 
     def _queries(self, cases: Sequence[Case], stack: ExitStack) -> list[Query]:
         # Each case is small; together they may not be, and are collected all the same. Windows are cut case by case.
@@ -207,12 +217,13 @@ class _Plan:
 
 def _in_one_batch(case: Case, part: int, parts: int) -> Case:
     """The case with all its records in one batch, in order, and in one of some partitions."""
-    inputs = {}
-    for name, stream in case.inputs.items():
+
+    def joined(stream: Stream) -> Stream:
         records = [record for batch in stream for record in batch.records]
         sizes = tuple(len(records) if place == part else 0 for place in range(parts))
-        inputs[name] = make_stream([make_batch(records, stream.schema, sizes)], stream.schema)
-    return Case(inputs)
+        return make_stream([make_batch(records, stream.schema, sizes)], stream.schema)
+
+    return case.with_each(joined)
 
 
 def _hidden(cases: Sequence[Case]) -> dict[str, str]:

@@ -37,7 +37,7 @@ def carrying(frame: DataFrame, sources: Mapping[str, PackedSource], mode: str) -
     if not plan.deterministic():
         raise CannotCarry("it uses an expression that is not deterministic, such as rand()")
     carrier = _Carrier(spark, sources, mode, plan)
-    carrier.time.reacts = "current_" in plan.toString()  # a batch of its own has a time of its own
+    carrier.time.reacts = carrier.looks_at_the_clock  # a batch of its own has a time of its own
     jvm: Any = spark._jvm
     try:
         made, case = carrier.rebuilt(plan)
@@ -64,6 +64,10 @@ class _Carrier:
         self._option = jvm.scala.Option
         self._equi_join = jvm.org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
         self._python = jvm.org.apache.spark.sql.catalyst.trees.TreePattern.PYTHON_UDF()
+        # current_timestamp, localtimestamp, now, and others that a query is told when it starts
+        self.looks_at_the_clock = plan.containsPattern(
+            jvm.org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE()
+        )
         self._optimized = spark._jsparkSession.sessionState().optimizer().execute(plan)
         self._inputs = {source.column: name for name, source in sources.items()}
         self._sources = sources
@@ -162,7 +166,7 @@ class _Carrier:
             raise CannotCarry(f"it reads a stream of its own: {plan.nodeName()}")
         source = self._sources[self._inputs[hidden.name()]]
         # Of its own for every place where the input is read: a join of an input with itself tells them apart.
-        packed = source.df._jdf.queryExecution().analyzed().newInstance()
+        packed = source.packed._jdf.queryExecution().analyzed().newInstance()
         records, case = _outputs(packed)
         unpacked = self._expressions.Inline(records)
         return self._logical.Generate(

@@ -16,15 +16,17 @@ from functools import cache
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
+from firesteel.cases import Case
 from firesteel.durations import START
 from firesteel.errors import InvalidArgument, described
 from firesteel.names import name_of
+from firesteel.records import Record
 from firesteel.spark import checkpoints
 from firesteel.spark.failures import SubjectFailure, root_cause
 from firesteel.spark.levers import pulled
 from firesteel.spark.query import Running
 from firesteel.spark.rdds import batch_of, rdd_of
-from firesteel.spark.structured import Case, Watcher, batch_at
+from firesteel.spark.structured import Watcher, batch_at
 from firesteel.spark.subject import Subject, called
 from firesteel.streams import Batch, Instant, Stream, Trace
 
@@ -55,7 +57,7 @@ def _alone(spark: SparkSession, case: Case, subject: Subject, how: Running, watc
         stack.enter_context(pulled(spark, how.under))
         context = _context(spark.sparkContext, how.batch_interval)
         feeds = {name: _Feed(context, stream) for name, stream in case.inputs.items()}
-        outputs = _outputs(context, subject, {name: feed.dstream for name, feed in feeds.items()})
+        outputs = _outputs(context, subject, {name: feed.dstream for name, feed in feeds.items()}, case.drawn)
         if not case.length:
             return Trace(())
         return _recorded(case, how, watcher, list(feeds.values()), _Run(context, feeds, outputs, how, stack))
@@ -75,6 +77,7 @@ def _recorded(case: Case, how: Running, watcher: Watcher, feeds: Sequence[_Feed]
             {name: batch_at(stream, index) for name, stream in case.inputs.items()},
             run.outputs(index, instants),
             time=_first(how.batch_interval) + index * how.batch_interval,
+            drawn=case.drawn,
             previous=instants[-1] if instants else None,
         )
         instants.append(instant)
@@ -242,14 +245,14 @@ def _epoch() -> datetime:
 
 
 def _outputs(
-    context: StreamingContext, subject: Subject, inputs: Mapping[str, DStream[Any]]
+    context: StreamingContext, subject: Subject, inputs: Mapping[str, DStream[Any]], drawn: Record
 ) -> Mapping[str, DStream[Any]]:
     """What the subject makes of its inputs, by output name."""
     from pyspark.streaming import DStream
 
     with _no_warning():
         try:
-            made = called(subject, inputs)
+            made = called(subject, inputs, drawn)
         finally:
             own = _stopped_context(context)
     where = f"the subject {name_of(subject)}"

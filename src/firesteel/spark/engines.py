@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from firesteel.cases import Case
 from firesteel.spark import batch, dstream, structured
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.query import Running
-from firesteel.spark.structured import Case, Watcher, or_failure
+from firesteel.spark.structured import Watcher, or_failure
 from firesteel.spark.subject import Subject
 from firesteel.streams import Trace
 

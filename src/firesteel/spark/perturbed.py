@@ -11,11 +11,12 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from firesteel.cases import Case
 from firesteel.errors import InvalidArgument
 from firesteel.perturb import Piece, Variant, ends
 from firesteel.spark import engines
 from firesteel.spark.query import Running
-from firesteel.spark.structured import Case, Watcher, batch_at
+from firesteel.spark.structured import Watcher, batch_at
 from firesteel.spark.subject import Subject
 from firesteel.streams import Batch, Stream, Trace, make_batch, make_stream, together
 
@@ -82,7 +83,7 @@ def perturbed_case(case: Case, variant: Variant) -> Case:
     """The case with its records in another order, in other batches, in other partitions."""
     sizes = [max(len(batch_at(stream, index)) for stream in case.inputs.values()) for index in range(case.length)]
     groups = variant.batches(sizes)
-    return Case({name: _perturbed(stream, groups, variant) for name, stream in case.inputs.items()})
+    return case.with_each(lambda stream: _perturbed(stream, groups, variant))
 
 
 def _perturbed(stream: Stream, groups: list[list[Piece]], variant: Variant) -> Stream:

@@ -102,11 +102,13 @@ class PackedSource(MemorySource):
     """
 
     def __init__(self, spark: SparkSession, schema: StructType, column: str) -> None:
+        from pyspark.sql import DataFrame
         from pyspark.sql.types import ArrayType, IntegerType, StructField, StructType
 
         number = StructField(column, IntegerType(), False)
         records = StructField(f"{column}_records", ArrayType(schema, containsNull=False), False)
         super().__init__(spark, StructType([records, number]))
+        self.packed: DataFrame = DataFrame(self._stream.toDF(), spark)
         self.shown = MemorySource(spark, StructType([*schema.fields, number])).df.drop(column)
         self.column = column
         self._records = schema

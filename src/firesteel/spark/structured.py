@@ -15,11 +15,11 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from firesteel.cases import Case
 from firesteel.errors import InvalidArgument
 from firesteel.spark.control import changed
 from firesteel.spark.failures import SubjectFailure, root_cause
@@ -38,22 +38,6 @@ Watcher: TypeAlias = Callable[[Instant], bool]
 # Rows with java.time values: those of java.sql live in another calendar before 1582.
 _JAVA_TIME = {"spark.sql.datetime.java8API.enabled": "true"}
 _building = Lock()
-
-
-@dataclass(frozen=True)
-class Case:
-    """One generated input: a stream for every input of the subject."""
-
-    inputs: Mapping[str, Stream]
-
-    @property
-    def length(self) -> int:
-        """The number of batches: shorter inputs are padded with empty ones."""
-        return max((len(stream) for stream in self.inputs.values()), default=0)
-
-    def instants(self, how: Running) -> int:
-        """The number of instants that its trace will have."""
-        return self.length if how.over is None else len(how.over.spans(self.inputs))
 
 
 def exercise(
@@ -115,7 +99,7 @@ def _alone(spark: SparkSession, case: Case, subject: Subject, how: Running, watc
     for name, stream in case.inputs.items():
         how.over.check_input(name, stream.schema)
     how.over.spans(case.inputs)  # refuses what cannot be cut, before Spark runs
-    whole = how.over.cut(_recorded(spark, case, subject, how, lambda instant: False, kept), case.inputs)
+    whole = how.over.cut(_recorded(spark, case, subject, how, lambda instant: False, kept), case)
     seen = []
     for instant in whole:
         seen.append(instant)
@@ -178,6 +162,7 @@ def _instant(
         watermark=min(watermarks, default=None),
         dropped=sum(query.dropped for query in queries),
         recorded_state=together(states) if (states := [q.state for q in queries if q.state is not None]) else None,
+        drawn=case.drawn,
         previous=before[-1] if before else None,
     )
 
@@ -231,14 +216,14 @@ def _start_again(
         with _building, pulled(spark, how.under):
             with new_workers(spark.sparkContext) as made:
                 inputs = {name: source.df for name, source in zip(case.inputs, sources, strict=True)}
-                frames = outputs_of(spark, subject, inputs)
+                frames = outputs_of(spark, subject, inputs, case.drawn)
             workers.append(made)
             query.start_again(frames[query.name], sources, index)
 
 
 def _frames(spark: SparkSession, case: Case, subject: Subject) -> tuple[list[MemorySource], Mapping[str, DataFrame]]:
     sources = {name: _source(spark, name, stream) for name, stream in case.inputs.items()}
-    frames = outputs_of(spark, subject, {name: source.df for name, source in sources.items()})
+    frames = outputs_of(spark, subject, {name: source.df for name, source in sources.items()}, case.drawn)
     return list(sources.values()), frames
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.names import name_of
+from firesteel.records import Record
 from firesteel.spark.failures import SubjectFailure, root_cause
 
 if TYPE_CHECKING:
@@ -18,17 +19,31 @@ if TYPE_CHECKING:
 Subject: TypeAlias = Callable[..., Any]
 
 
-def outputs_of(spark: SparkSession, subject: Subject, inputs: Mapping[str, DataFrame]) -> Mapping[str, DataFrame]:
+def outputs_of(
+    spark: SparkSession, subject: Subject, inputs: Mapping[str, DataFrame], drawn: Record
+) -> Mapping[str, DataFrame]:
     """What the subject makes of its inputs, by output name."""
-    return _outputs(spark, subject, called(subject, inputs))
+    return _outputs(spark, subject, called(subject, inputs, drawn))
 
 
-def called(subject: Subject, frames: Mapping[str, Any]) -> Any:
-    """What the subject makes of its inputs: one is handed over by position, several by name."""
+def taken_by(subject: Subject, drawn: Record) -> dict[str, Any]:
+    """The drawn values that a subject has parameters for."""
+    if not drawn.__dict__ or not callable(subject):
+        return {}
+    try:
+        parameters = inspect.signature(subject).parameters
+    except ValueError:  # a builtin without a signature
+        return {}
+    return {name: value for name, value in drawn.__dict__.items() if name in parameters}
+
+
+def called(subject: Subject, frames: Mapping[str, Any], drawn: Record) -> Any:
+    """What the subject makes of its inputs: one is handed over by position, several by name, as are drawn values."""
     if not callable(subject):
         raise InvalidArgument(f"{described('subject', subject)} is no function of DataFrames")
     by_name = {} if list(frames) == ["input"] else dict(frames)
     by_place = () if by_name else tuple(frames.values())
+    by_name |= taken_by(subject, drawn)
     try:
         inspect.signature(subject).bind(*by_place, **by_name)
     except TypeError as error:
