@@ -562,6 +562,6 @@ def test_only_the_first_differences_come_to_the_driver(spark, monkeypatch):
         counting(name)
     fs.assert_same(left, left.repartition(7))
     equal_rows = sum(came)
-    with pytest.raises(fs.Falsified, match="100000 rows only left, 100000 only right|100,000 rows only left"):
+    with pytest.raises(fs.Falsified, match=r"100,?000 rows only left"):
         fs.assert_same(left, right)
     assert 0 < equal_rows <= 10 and sum(came) <= 100, came

@@ -29,10 +29,7 @@ class MemorySource:
         refuse_what_is_not_carried(schema)
         self._spark = spark
         self._schema = schema
-        jvm: Any = spark._jvm
-        session = spark._jsparkSession
-        encoder = jvm.org.apache.spark.sql.Encoders.row(session.parseDataType(schema.json()))
-        self._stream = _memory_stream(jvm, session, encoder)
+        self._stream = _memory_stream(spark, schema)
         self.df: DataFrame = _of_types(DataFrame(self._stream.toDF(), spark), schema)
         self._batches: list[list[Any]] = []
         self._fed: list[Any] = []
@@ -109,7 +106,8 @@ class PackedSource(MemorySource):
         records = StructField(f"{column}_records", ArrayType(schema, containsNull=False), False)
         super().__init__(spark, StructType([records, number]))
         self.packed: DataFrame = DataFrame(self._stream.toDF(), spark)
-        self.shown = MemorySource(spark, StructType([*schema.fields, number])).df.drop(column)
+        wide = DataFrame(_memory_stream(spark, StructType([*schema.fields, number])).toDF(), spark)
+        self.shown: DataFrame = _of_types(wide.drop(column), schema)
         self.column = column
         self._records = schema
 
@@ -204,9 +202,12 @@ def refuse_what_is_not_carried(schema: StructType) -> None:
             raise InvalidArgument(f"column {column.name!r} of type {type_ddl(column.dataType)} cannot be fed: {why}")
 
 
-def _memory_stream(jvm: Any, session: Any, encoder: Any) -> Any:
+def _memory_stream(spark: SparkSession, schema: StructType) -> Any:
     from py4j.java_gateway import JavaClass  # type: ignore[import-untyped]
 
+    jvm: Any = spark._jvm
+    session = spark._jsparkSession
+    encoder = jvm.org.apache.spark.sql.Encoders.row(session.parseDataType(schema.json()))
     package = jvm.org.apache.spark.sql.execution.streaming
     # It moved in 4.1; py4j answers a missing class with a package, which is truthy.
     if isinstance(package.runtime.MemoryStream, JavaClass):
