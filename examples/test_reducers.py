@@ -109,6 +109,7 @@ def test_the_bug_is_found(job: Job) -> None:
         stable(items(), job)
     found = failure.value.report.counterexample
     assert found is not None and "4 partitions, shuffle order" in found.reason
+    assert len(found.trace) == 1, "false in batch 0"
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,8 @@ def test_rows_that_are_spread_first_lose_their_order() -> None:
     found = failure.value.report.counterexample
     assert found is not None and "on which it depends: same_key('taxi')" in found.reason
     assert len({record.taxi for batch in found.inputs["input"] for record in batch if len(batch) > 1}) == 1
+    twice = [len(set(batch.values("taxi"))) < len(batch) for batch in found.inputs["input"]]
+    assert len(found.trace) == twice.index(True) + 1, "false in the first batch with two rides of a taxi"
     # The rows are all there: who does not care for order has no bug.
     fs.equivalent(rides, key_then_project, spread_then_key, under=SHUFFLED, cases=30)
 

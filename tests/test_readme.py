@@ -29,6 +29,7 @@ def test_the_code_runs_and_prints_what_its_comments_say(spark, capsys, tmp_path)
     with pytest.raises(fs.Falsified):
         fs.for_all(names["events"], forgets, fs.always(names["all_who_ever_misbehaved"]), cases=20, spark=spark)
     names["test_every_click_is_counted_in_its_hour"]()
+    names["test_nobody_is_above_the_limit"]()
 
 
 def test_the_make_targets_exist():

@@ -245,6 +245,25 @@ def test_bad_programs(spark):
         equivalent(plain, lambda f: f.where("pos > 50"), accept=lambda now, a, b: 1 / 0)
 
 
+def fails(*records):
+    raise ValueError("not today")
+
+
+@pytest.mark.parametrize("cases", [2, 10], ids=["alone", "in bulk"])
+@pytest.mark.parametrize(
+    "options, named",
+    [
+        ({"dependence": fs.depends(fails)}, "fails"),
+        ({"dependence": fs.barrier(fails)}, "fails"),
+        ({"equal": fs.equality(by=fails)}, "fails"),
+    ],
+    ids=["depends", "barrier", "equality"],
+)
+def test_functions_that_raise_are_named(spark, cases, options, named):
+    with pytest.raises(fs.PredicateError, match=f"{named}.*raised.*not today"):
+        equivalent(lambda f: f.where("pos > 10"), lambda f: f.where("pos > 20"), cases=cases, **options)
+
+
 @pytest.mark.parametrize("cases", [2, 10], ids=["alone", "in bulk"])
 def test_a_candidate_that_hangs_is_named(spark, cases):
     """It is given up after so many seconds, and no query of it goes on."""

@@ -458,8 +458,15 @@ ZOO = [
          "update", slow=True),
     Kept("SQL, lateral view", sql("SELECT k, x FROM events LATERAL VIEW explode(xs) t AS x"), slow=True),
     Kept("SQL over two views", two_views, cases=PAIRED, slow=True),
-    Kept("SQL, a scalar subquery", sql("SELECT * FROM events WHERE k < (SELECT max(k) FROM names)"),
-         refused="subquery"),
+    Kept("SQL, a scalar subquery", sql("SELECT * FROM events WHERE k < (SELECT max(k) FROM names)"), slow=True),
+    Kept("SQL, a subquery with IN", sql("SELECT * FROM events WHERE k IN (SELECT k FROM names)"), slow=True),
+    Kept("SQL, a subquery with EXISTS", sql("SELECT k, n FROM events WHERE EXISTS (SELECT 1 FROM names WHERE "
+                                            "names.k = events.k AND events.n > 1)"), slow=True),
+    Kept("SQL, a lateral subquery", sql("SELECT k, m FROM events, LATERAL (SELECT n + 1 AS m)"), slow=True),
+    Kept("SQL, a lateral subquery of a table", sql("SELECT e.k, t.name FROM events e, LATERAL "
+                                                   "(SELECT name FROM names WHERE names.k = e.k) t"), slow=True),
+    Kept("SQL, a subquery on a stream", sql("SELECT k FROM events WHERE k IN (SELECT n FROM events)"),
+         refused="a subquery that reads a stream"),
     # Names.
     Kept("__case0 in the input", lambda f: f.groupBy("__case0").agg(F.max("__case").alias("__case")), "update", TAKEN),
     Kept("__case0 made by the subject", lambda f: f.select("k", F.col("n").alias("__case0"), F.lit(7).alias("__case"))),
@@ -519,6 +526,23 @@ TRAPS = [
          lambda f: f.withWatermark("TS", "5 minutes").groupBy(tumbling()).count(), cases=ALIGNED),
     Kept("pandas UDF that sees its dtype", dtype_seen, cases=one("n INT", [[(1,), (2,)]], [[(None,), (3,)]])),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "subject, cases, how, reason",
+    [
+        (lambda f: names(f).join(f, "k", "left"), KEYED, {}, "keeps every record of a static table in an outer join"),
+        (lambda f: f.select("k").union(names(f).select("k")), KEYED, {}, "unites a stream with a batch"),
+        (lambda f: f, [*one("k INT", [[(1,)]]), *one("k BIGINT", [[(1,)]])], {}, "different schemas for 'input'"),
+        (lambda f: f, KEYED, {"state": True}, "the state after every batch belongs to all cases together"),
+        (lambda f: f, KEYED, {"large": 1}, "a batch is large enough for a run of its own"),
+        (lambda f: names(f), KEYED, {}, "no stream flows into it"),
+    ],
+    ids=["static outer", "union with a batch", "schemas", "state", "large", "no stream"],
+)
+def test_why_cases_cannot_run_together(spark, subject, cases, how, reason):
+    with pytest.raises((CannotCarry, SubjectFailure), match=reason):
+        exercise_together(spark, cases, subject, Running(**how))
 
 
 def test_what_spark_refuses_alone_is_refused_together(spark):

@@ -82,8 +82,8 @@ class _Carrier:
         children = _items(plan.children())
         if not children:
             return self._source(plan)
-        if plan.subqueries().size():
-            raise CannotCarry("it has a subquery in an expression")
+        if any(part.isStreaming() for part in _items(plan.subqueries())):
+            raise CannotCarry("it has a subquery that reads a stream")
         if plan.nodeName() not in ("Project", "Filter", "Aggregate"):
             self._refuse_mixed(plan)
         parts = [self.rebuilt(child) for child in children]
@@ -290,7 +290,7 @@ class _Carrier:
 
 # Nodes that pass on all columns of their one child, and look at records one by one.
 _TRANSPARENT = frozenset(
-    {"SubqueryAlias", "View", "Generate", "Sort", "Repartition", "RepartitionByExpression",
+    {"SubqueryAlias", "View", "Generate", "LateralJoin", "Sort", "Repartition", "RepartitionByExpression",
      "ResolvedHint"}
 )  # fmt: skip
 
