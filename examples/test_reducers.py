@@ -57,7 +57,7 @@ def one_by_one(items: DataFrame) -> DataFrame:
 
 # --- the input ------------------------------------------------------------------------------------
 
-item = ss.records(SCHEMA, k=st.integers(0, 1), x=st.integers(0, 3), y=st.integers(0, 9))
+item = ss.records(SCHEMA, k=st.integers(0, 1), x=st.integers(0, 3), y=st.integers(0, 3))
 
 
 def items(only: Callable[[Iterable[Any]], Iterable[Any]] = list) -> SearchStrategy[fs.Stream]:
@@ -100,7 +100,7 @@ in_any_order = fs.equality(by=lambda record: (record.k, sorted(record.text.split
 
 def stable(streams: Any, job: Job, **options: Any) -> None:
     unshrunk = settings(phases=[Phase.generate])  # it is quicker so
-    fs.stable(streams, job, under=SHUFFLED, cases=12, settings=unshrunk, **options)
+    fs.stable(streams, job, under=SHUFFLED, cases=16, settings=unshrunk, **options)
 
 
 @pytest.mark.parametrize("job", [single_item, index_value_pair, max_row, first_n, str_concat])

@@ -23,10 +23,10 @@ def total(trace):
 @pytest.mark.slow
 def test_a_score_is_followed_in_bulk(spark, runs):  # noqa: F811
     with pytest.raises(fs.Falsified) as failure:
-        fs.for_all(numbers, too_much, nothing_comes_out, cases=300, score=total, settings=UNSHRUNK)
+        fs.for_all(numbers, too_much, nothing_comes_out, cases=600, score=total, settings=UNSHRUNK)
     report = failure.value.report
     assert sum(report.counterexample.inputs["input"][0].values("n")) > 4000
-    assert runs["together"][0] == 300 and len(runs["together"]) > 1, "generations after the first"
+    assert runs["together"][0] == 600 and len(runs["together"]) > 1, "generations after the first"
     assert sum(runs["alone"]) <= 10
 
 

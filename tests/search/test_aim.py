@@ -37,14 +37,14 @@ def climbed(seed, generations=4, size=25):
 
 
 def test_generations_come_closer():
-    results = [climbed(seed) for seed in range(6)]
+    results = [climbed(seed, generations=12) for seed in range(6)]
     first, later = sum(best for best, _ in results), sum(best for _, best in results)
     # As many cases drawn at random come closer as well, but not so far.
-    settled = settings_for(settings(database=None), 150)
+    settled = settings_for(settings(database=None), 50 + 12 * 25)
     random = sum(
         max(total(case.inputs) for case in Drawing(numbers, f"climb {seed}", settled).to_come()) for seed in range(6)
     )
-    assert later > 1.2 * first and later > random, (first, later, random)
+    assert later > 1.3 * first and later > random, (first, later, random)
 
 
 def test_the_same_seed_gives_the_same_generations():
@@ -105,13 +105,13 @@ def test_what_is_aimed_for_is_found_on_spark(spark):
     for name in ("a", "b"):
         with pytest.raises(fs.Falsified) as failure:
             fs.for_all(
-                one, too_much, fs.always(never), cases=200, spark=spark, name=name, settings=settings(database=None)
+                one, too_much, fs.always(never), cases=600, spark=spark, name=name, settings=settings(database=None)
             )
         assert "run" not in failure.value.report.setting, "in bulk"
         numbers.append(int(failure.value.report.setting["found in"].split()[1]))
         found = failure.value.report.counterexample.inputs["input"]
         assert sum(found[0].values("n")) > 4000
-    assert max(numbers) > 100, "by a later generation"
+    assert max(numbers) > 32, "by a later generation"
 
 
 def test_an_assumption_of_a_predicate_refuses_the_case(spark):

@@ -109,3 +109,28 @@ def test_how_close_a_case_came_is_asked_of_all_that_was_seen():
     seen = [judge(inputs, screened=True) for inputs in (near, far)]
     assert [(len(one.trace), one.settled) for one in seen] == [(1, True), (1, True)]
     assert seen[0].closeness > seen[1].closeness
+
+
+def test_where_only_the_order_differs_no_run_is_wrong():
+    """A bulk run may bring the same records in another order, which a predicate minds: the run alone counts."""
+
+    class Backwards(Runner):
+        def alone(self, run, watcher):
+            return self.trace(run)
+
+        def together(self, cases, *, also_single):
+            return [
+                Trace(
+                    Instant(now.index, now.inputs, {"output": Batch(now.output.records[::-1])})
+                    for now in self.trace(run)
+                )
+                for run in cases
+            ]
+
+    in_order = fs.always(lambda now: now.output.records == now.input.records)
+    judge = Judge(Property(in_order), Backwards())
+    two = fs.Case(Stream("n INT", [[(1,), (2,)]]))
+    judge.screen([two, case(1), case(1, 5)])
+    seen = judge(two, screened=True)
+    assert seen.verdict is fs.Verdict.FALSE
+    assert judge.confirmed(two, seen).verdict is not fs.Verdict.FALSE and judge.disagreement is None

@@ -129,7 +129,7 @@ class _Run:
         self.notes: tuple[str, ...] = ()
         self.one_by_one: str | None = None
         self.in_bulk = False
-        self.believed: list[tuple[int, Inputs]] = []
+        self.believed: list[tuple[int, Candidate]] = []
         self.confirmed: tuple[Inputs, Judgement] | None = None
 
     # --- cases ---
@@ -162,7 +162,7 @@ class _Run:
             found = self._first_broken(drawing, cases, aim)
             if found is not None:
                 return self._broken(shrunk=True, cut_short=self._shrunk(drawing, found))
-        return self._rechecked()
+        return self._rechecked(drawing)
 
     def _generations(self, drawing: Drawing, drawn: list[Candidate], aim: Aim) -> Iterator[list[Candidate]]:
         """The cases as they were drawn; where some come closer to trouble than others, most are made of those."""
@@ -186,7 +186,7 @@ class _Run:
                 self.judge.run_ahead([other.inputs for other in cases[place : place + self.ahead]])
             screened = self.judge.screened(case.inputs)
             if screened:
-                self.believed.append((self.cases, case.inputs))
+                self.believed.append((self.cases, case))
             try:
                 judgement, scores = self._judged(case.inputs, screened)
                 if screened and judgement.verdict is Verdict.FALSE:
@@ -222,17 +222,17 @@ class _Run:
                 self.undecided = self.stray = None  # to be found again
                 return
 
-    def _rechecked(self) -> Outcome | None:
+    def _rechecked(self, drawing: Drawing) -> Outcome | None:
         """Where a bulk run turned out to be wrong, what passed on its word alone is run by itself after all."""
         self._confirm_doubts()
         if self.judge.disagreement is None:
             return None
-        for number, inputs in self.believed:
-            judgement = in_example(partial(self.judge, inputs))
-            self._remember(inputs, judgement)
+        for number, case in self.believed:
+            judgement = in_example(partial(self.judge, case.inputs))
+            self._remember(case.inputs, judgement)
             if judgement.verdict is Verdict.FALSE or judgement.error is not None:
-                self.first_failing, self.failing = (number, inputs), (inputs, judgement)
-                return self._broken(shrunk=False)
+                self.first_failing, self.failing = (number, case.inputs), (case.inputs, judgement)
+                return self._broken(shrunk=True, cut_short=self._shrunk(drawing, case))
         return None
 
     def _screen(self, cases: Sequence[Candidate]) -> None:
@@ -296,12 +296,19 @@ class _Run:
         while more and not self._too_long():
             self.question.progress(self.cases, self.total, True)
             more = search.round()
+        if search.found is not found and not self._fails_alone(search.found.inputs):
+            return self._shrunk_one_by_one(drawing, found)
         try:  # once more as an example of Hypothesis, which collects what the user's predicates note
             drawing.once_more(search.found.choices, self._fails_again)
         except Breaks as error:
             self.notes = notes_of(error)
         drawing.keep(search.found.choices)
         return more
+
+    def _fails_alone(self, inputs: Inputs) -> bool:
+        """Does a case that a bulk run found false break the property by itself?"""
+        together = in_example(partial(self.judge, inputs, screened=True))
+        return in_example(partial(self.judge.confirmed, inputs, together)).verdict is Verdict.FALSE
 
     def _fails_again(self, inputs: Inputs) -> None:
         judgement = self.judge(inputs, screened=True)
@@ -356,7 +363,8 @@ class _Run:
             reason = f"the same input was run twice, and only the first run failed: {judgement.error}"
             return self._outcome(Inconclusive, inputs, again, reason, {"found in": found})
         if again.verdict is not Verdict.FALSE and self.confirmed is not None and self.confirmed is not self.failing:
-            self.judge.disagree(judgement.trace, again.trace)
+            if again.trace[: len(judgement.trace)] != judgement.trace.instants:
+                self.judge.disagree(judgement.trace, again.trace)
             self.failing = self.confirmed  # that one was seen alone before
             return self._broken(shrunk=False)
         if again.verdict is not Verdict.FALSE:
