@@ -131,6 +131,8 @@ class _Run:
         self.in_bulk = False
         self.believed: list[tuple[int, Candidate]] = []
         self.confirmed: tuple[Inputs, Judgement] | None = None
+        self.seen_alone: Inputs | None = None
+        """A case that a bulk run found false, and then a run alone."""
 
     # --- cases ---
 
@@ -308,7 +310,10 @@ class _Run:
     def _fails_alone(self, inputs: Inputs) -> bool:
         """Does a case that a bulk run found false break the property by itself?"""
         together = in_example(partial(self.judge, inputs, screened=True))
-        return in_example(partial(self.judge.confirmed, inputs, together)).verdict is Verdict.FALSE
+        alone = in_example(partial(self.judge.confirmed, inputs, together))
+        if alone.verdict is Verdict.FALSE:
+            self.seen_alone = inputs
+        return alone.verdict is Verdict.FALSE
 
     def _fails_again(self, inputs: Inputs) -> None:
         judgement = self.judge(inputs, screened=True)
@@ -347,10 +352,10 @@ class _Run:
     # --- outcomes ---
 
     def _broken(self, *, shrunk: bool, cut_short: bool = False) -> Outcome:
-        """The case that failed, run once more by itself: what is shown was seen twice."""
+        """The case that failed, run once more by itself if it was not: what is shown was seen twice."""
         assert self.failing is not None and self.first_failing is not None
         inputs, judgement = self.failing
-        again = in_example(partial(self.judge.again, inputs, judgement))
+        again = judgement if inputs == self.seen_alone else in_example(partial(self.judge.again, inputs, judgement))
         number, original = self.first_failing
         found = f"case {number} of {self.total}"
         if shrunk and original != inputs and words.size_of(original) != words.size_of(inputs):
