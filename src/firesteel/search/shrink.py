@@ -227,13 +227,14 @@ def _simplest(choice: Any) -> Any:
 
 
 def _simpler(choice: Any) -> Iterator[Any]:
-    """Values between a choice and the simplest: less by 1, 2, 4, and so on, so that a few rounds find the least."""
+    """Values between a choice and the simplest: half, and less by 1, 2, 4, and so on; a few rounds find the least."""
     match choice:
         case bool():
             return
         case int():
             sign = 1 if choice > 0 else -1
             yield from (choice - sign * 2**power for power in reversed(range(abs(choice).bit_length())))
+            yield sign * (abs(choice) // 2)
         case float() if choice == choice and abs(choice) < 1e15:
             whole = [float(value) for value in (int(choice), *_simpler(int(choice)))]
             yield from (value for value in (*whole, round(choice, 1), choice / 2) if value != choice)
