@@ -83,7 +83,7 @@ def test_only_harmless_zones_are_safe() -> None:
 
 def test_the_least_danger_instead_of_the_greatest_is_found() -> None:
     with pytest.raises(fs.Falsified, match="the property is false in window 0") as failure:
-        fs.for_all(mixed, harass_min, fs.always(only_harmless_zones_are_safe), over=HOURS, cases=20)
+        fs.for_all(mixed, harass_min, fs.always(only_harmless_zones_are_safe), over=HOURS, cases=200)
     found = failure.value.report.counterexample
     assert found is not None and sorted(found.trace[0].input.values("zone", "danger")) == [(0, 0.5), (0, 9.0)]
 
