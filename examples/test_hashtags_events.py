@@ -245,7 +245,7 @@ def test_two_tops_are_found() -> None:
         all_counts = top_hashtag("collect_list(struct(n, tag))")(tweets)
         return all_counts.selectExpr("inline(filter(tag, each -> each.n = array_max(tag).n))").select("tag")
 
-    falsified(1, ticking(some, during=2), all_with_the_greatest_count, one_top(during=1), cases=20)
+    falsified(1, ticking(some, during=2), all_with_the_greatest_count, one_top(during=1), cases=100)
 
 
 # --- example 16: counts go to zero when tweets stop -----------------------------------------------
