@@ -86,6 +86,7 @@ def test_general_against_all_bijections(kind):
     assert equivalents >= 0.3 * AGAINST_BIJECTIONS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_indexed_against_general(kind):
     random = Random(f"general {kind}")

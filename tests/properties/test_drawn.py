@@ -73,6 +73,7 @@ def test_every_engine_hands_it_over(spark, engine):
     assert now.output == [(5,)] and now.drawn == {"least": 3, "unused": 1} == now.so_far.drawn
 
 
+@pytest.mark.slow
 def test_windows_and_perturbed_runs(spark):
     hours = fs.tumbling("1 hour", on="ts")
     timed = ss.records("ts TIMESTAMP NOT NULL, n INT NOT NULL", n=st.integers(0, 9))

@@ -158,6 +158,7 @@ def test_cases_come_from_the_profile(spark):
     assert report.cases == 2
 
 
+@pytest.mark.slow
 def test_several_inputs_drawn_together(spark):
     inputs = st.fixed_dictionaries({"left": numbers, "right": numbers})
 
@@ -229,6 +230,7 @@ def test_a_property_that_says_nothing_fails_by_default(spark, streams, subject, 
 # --- what goes wrong ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_exception_in_the_subject_is_shown_with_the_case_that_caused_it(spark):
     from pyspark.sql import functions as F
 

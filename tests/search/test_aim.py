@@ -36,6 +36,7 @@ def climbed(seed, generations=4, size=25):
     return best, later
 
 
+@pytest.mark.slow
 def test_generations_come_closer():
     results = [climbed(seed, generations=12) for seed in range(6)]
     first, later = sum(best for best, _ in results), sum(best for _, best in results)

@@ -444,6 +444,7 @@ def test_a_function_decides(spark):
         fs.assert_same(left, left.limit(2), equal=fs.equality(by=lambda r: r.nothing))
 
 
+@pytest.mark.slow
 def test_tolerances_by_place(spark):
     left = spark.createDataFrame([("a", 1.0), ("a", 2.0), ("b", 1.0)], "k STRING, x DOUBLE").coalesce(1)
     near = left.selectExpr("k", "x + 0.01 AS x")

@@ -118,6 +118,7 @@ def test_more_records_than_are_remembered(spark):
         assert not Counter(theirs.records) - Counter(mine.records), "offending ones all of them"
 
 
+@pytest.mark.slow
 def test_what_is_compared_need_not_be_a_record_of_the_schema(spark):
     small = Batch([("a", 1.0, 2, Decimal("1.5"))], schema="k STRING, x DOUBLE, n INT, d DECIMAL(5,2)")
     large = in_spark(small, ())

@@ -167,6 +167,7 @@ def test_an_event_time_timeout_fires_when_the_watermark_is_past_it(spark):
     assert outputs(fs.run(stream, subject, close=False, spark=spark)) == [[], [], [("a", 2)]]
 
 
+@pytest.mark.slow
 def test_processing_time_beside_a_watermark(spark):
     """Duplicates are dropped by event time, silence is noticed by processing time: two stateful operators.
 
@@ -247,6 +248,7 @@ def timers(trace, unit):
     return [sorted(timer) for timer in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_pandas", [True, False], ids=["pandas", "rows"])
 def test_processing_time_timers_fire_in_the_first_batch_that_has_reached_them(spark, in_pandas):
     """a at 0 seconds is due at 2: batch 2, which is at 2 seconds. b at 1 is due at 3, and at 2 once more for 4."""
@@ -259,6 +261,7 @@ def test_processing_time_timers_fire_in_the_first_batch_that_has_reached_them(sp
     assert values == [[("a", 1)], [("a", 1), ("b", 1)], *[[("a", 1), ("b", 2)]] * 3]
 
 
+@pytest.mark.slow
 def test_event_time_timers_fire_when_the_watermark_reaches_them_and_at_the_end(spark):
     """a is due at 10+10 = 20. Watermark after each batch: 5, 19, 20: fires with batch 2. b (34), c (35): at the end."""
     stream = keyed([("a", 10)], [("b", 24)], [("c", 25)])

@@ -51,6 +51,7 @@ def test_values_come_back_as_they_went_in(spark, ddl):
     assert trace[0].output.schema == stream.schema
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ddl", TYPES)
 def test_also_in_bulk(spark, ddl):
     records = samples(ddl, 20)

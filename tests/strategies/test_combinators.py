@@ -193,6 +193,7 @@ def smallest(strategy, predicate, seed=0):
     return find(strategy, predicate, settings=quick, random=Random(seed))
 
 
+@pytest.mark.slow
 def test_large_batches_shrink_to_a_few_records():
     """Of five seeds, as what Hypothesis draws also depends on the modules that are loaded: mostly a few are left."""
     twenty = ss.always(ss.batches(user, max_size=350), during=20)

@@ -40,6 +40,7 @@ def as_re(expression):
     return re.compile(re.sub(r"\s", "", expression))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, database=None)
 @given(st.integers(0, 10**9), st.data())
 def test_what_is_drawn_is_a_word_of_the_language(seed, data):
@@ -50,6 +51,7 @@ def test_what_is_drawn_is_a_word_of_the_language(seed, data):
     assert as_re(expression).fullmatch(word(stream)), (expression, word(stream))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(25))
 def test_every_short_word_can_be_drawn(seed):
     expression = random_expression(Random(seed), 1)

@@ -82,6 +82,7 @@ def test_values_fit_their_type(text, nullable):
     fits()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [*ATOMS, *NESTED])
 def test_values_shrink_to_the_simple_one(text):
     simplest = (ATOMS | NESTED)[text]
