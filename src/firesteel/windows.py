@@ -231,6 +231,7 @@ time has to be TIMESTAMP or TIMESTAMP_NTZ: in the subject, add .withColumn('at',
             given[name], rest = output.within(self._column(name, f"the output {name!r}: write one"), spans)
             if len(rest):
                 outside[name] = rest
+        drawn = as_case(inputs).drawn
         instants: list[Instant] = []
         for index, (start, _) in enumerate(spans):
             instants.append(
@@ -239,7 +240,7 @@ time has to be TIMESTAMP or TIMESTAMP_NTZ: in the subject, add .withColumn('at',
                     {name: parts[index] for name, parts in taken.items()},
                     {name: parts[index] for name, parts in given.items()},
                     time=start,
-                    drawn=as_case(inputs).drawn,
+                    drawn=drawn,
                     previous=instants[-1] if instants else None,
                 )
             )

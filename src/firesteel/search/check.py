@@ -310,7 +310,10 @@ class _Run:
     def _fails_alone(self, inputs: Inputs) -> bool:
         """Does a case that a bulk run found false break the property by itself?"""
         together = in_example(partial(self.judge, inputs, screened=True))
-        alone = in_example(partial(self.judge.confirmed, inputs, together))
+        try:
+            alone = in_example(partial(self.judge.confirmed, inputs, together))
+        except (PredicateError, UnsatisfiedAssumption):  # as in `_fails`
+            return False
         if alone.verdict is Verdict.FALSE:
             self.seen_alone = inputs
         return alone.verdict is Verdict.FALSE

@@ -62,9 +62,10 @@ def exercise_together(
 
 def _refuse_different(subject: Subject, cases: Sequence[Case]) -> None:
     """Refuse a subject that is another program for some cases."""
-    first = taken_by(subject, cases[0].drawn)
-    if any(taken_by(subject, case.drawn) != first for case in cases):
-        raise CannotCarry(f"it depends on {', '.join(first)}, drawn for every case")
+    given = [taken_by(subject, case.drawn) for case in cases]
+    if any(values != given[0] for values in given):
+        names = dict.fromkeys(name for values in given for name in values)
+        raise CannotCarry(f"it depends on {', '.join(names)}, drawn for every case")
 
 
 def _chunks(cases: Sequence[Case], group: Sequence[int]) -> Iterator[list[int]]:
