@@ -344,3 +344,42 @@ def test_a_generator_that_refuses_every_simpler_case_is_shrunk_as_far_as_it_goes
     with pytest.raises(fs.Falsified):
         fs.for_all(streams, lambda f: f.where("n < 0"), fs.always(lambda now: now.output.same_as(now.input)), cases=10,
                    spark=spark)  # fmt: skip
+
+
+# --- where only runs alone count ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def backwards(monkeypatch):
+    """Bulk runs bring the records of a batch in the other order: the same multisets, so that samples agree."""
+    original = claim.exercise_together
+
+    def turned(trace):
+        return Trace(
+            Instant(
+                now.index, now.inputs, {"output": make_batch(now.output.records[::-1], now.output.schema)}, now.time
+            )
+            for now in trace
+        )
+
+    @functools.wraps(original)
+    def wrapper(*arguments, **options):
+        return [trace if trace is None else turned(trace) for trace in original(*arguments, **options)]
+
+    monkeypatch.setattr(claim, "exercise_together", wrapper)
+
+
+def test_a_predicate_that_raises_only_in_bulk_is_asked_again_alone(spark, backwards):
+    def in_order(now):
+        assert now.output.records == now.input.records
+        return True
+
+    report = fs.for_all(numbers, identity, fs.always(in_order), cases=20, spark=spark)
+    assert (report.verdict, report.cases) == (Verdict.TRUE, 20)
+
+
+def test_what_only_a_bulk_run_leaves_open_is_not_reported(spark, backwards):
+    turned = fs.now(lambda now: now.output.records != now.input.records)
+    undecided = fs.always(fs.implies(turned, fs.next_(lambda now: True, times=3)), during=3)
+    report = fs.for_all(numbers, identity, undecided, cases=20, spark=spark, on_vacuous="pass")
+    assert report.verdict is Verdict.TRUE and "run" in report.setting
