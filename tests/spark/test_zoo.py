@@ -550,6 +550,15 @@ def test_what_spark_refuses_alone_is_refused_together(spark):
         exercise_together(spark, cases, lambda left, right: left.join(right, F.expr("a < b")), Running())
 
 
+def test_an_input_that_is_joined_with_itself(spark):
+    def subject(f):
+        return f.alias("a").join(f.alias("b"), "k").select("k", "a.n")
+
+    alone = exercise(spark, KEYED, subject, Running(), [lambda instant: False] * len(KEYED))
+    assert exercise_together(spark, KEYED, subject, Running()) == alone
+    assert sum(len(instant.output) for trace in alone for instant in trace) > 5
+
+
 def of_the_zoo(number, kept):
     # Of those that are quick by themselves, every fourth is enough for a quick run.
     marks = [pytest.mark.slow] if kept.slow or number % 4 else []
