@@ -18,10 +18,10 @@ from run import Bound
 
 import firesteel as fs
 from firesteel import strategies as ss
-from firesteel.cases import Case
-from firesteel.spark.bulk import exercise_together
-from firesteel.spark.query import Running
-from firesteel.spark.structured import exercise
+from firesteel.spark.bulk.together import exercise_together
+from firesteel.spark.engines.structured import exercise
+from firesteel.spark.running import Running
+from firesteel.values.cases import Case
 
 WINDOWS, RECORDS, ALONE = 20, 50, 4
 INCIDENT = "zone INT NOT NULL, danger DOUBLE NOT NULL, ts TIMESTAMP NOT NULL"

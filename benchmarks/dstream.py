@@ -20,7 +20,7 @@ BATCHES, WARM, ROUNDS = 16, 4, 3
 CHILD = r"""
 import json, shutil, sys, tempfile, threading, time, warnings
 import firesteel as fs
-from firesteel.spark import dstream, query, structured
+from firesteel.spark.engines.exercise import dstream, query, structured
 from pyspark.streaming import StreamingContext
 
 batches, warm, rounds = map(int, sys.argv[1:])

@@ -13,7 +13,7 @@ from run import Bound
 
 from firesteel.equivalence import Matcher, barrier, depends, ordered, same_key, unordered
 from firesteel.equivalence.index import Scan
-from firesteel.records import Record, make_record
+from firesteel.values.records import Record, make_record
 
 RECORDS = 1_000_000  # on both sides together
 KEYS = 1_000

@@ -20,7 +20,7 @@ BATCHES, WARM, ROUNDS = 40, 15, 3
 CHILD = r"""
 import json, sys, time
 import firesteel as fs
-from firesteel.spark import query, structured
+from firesteel.spark.engines.exercise import query, structured
 from pyspark.sql import SparkSession
 
 batches, warm, default = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "default"

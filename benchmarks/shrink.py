@@ -13,7 +13,7 @@ from run import Bound, load_module
 
 import firesteel as fs
 from firesteel import strategies as ss
-from firesteel.search import check
+from firesteel.runs import check
 
 bulk = load_module("bulk")
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from run import Bound
 
-from firesteel.spark import archive
+from firesteel.spark.session import archive
 
 ROUNDS = 3
 
@@ -25,7 +25,7 @@ PROGRAMS = {
     "default": _TIMED.format(
         session='from pyspark.sql import SparkSession\nspark = SparkSession.builder.master("local[2]").getOrCreate()'
     ),
-    "firesteel": _TIMED.format(session="from firesteel.spark.session import session\nspark = session()"),
+    "firesteel": _TIMED.format(session="from firesteel.spark.session.start import session\nspark = session()"),
 }
 
 

@@ -12,10 +12,10 @@ from typing import Any
 from run import Bound
 
 import firesteel as fs
-from firesteel import schemas
-from firesteel.records import make_record
-from firesteel.streams import make_batch, make_stream
-from firesteel.windows import Window, session_window, sliding, tumbling
+from firesteel.values import schemas
+from firesteel.values.records import make_record
+from firesteel.values.streams import make_batch, make_stream
+from firesteel.values.windows import Window, session_window, sliding, tumbling
 
 RECORDS, BATCHES, WINDOWS, ROUNDS = 500_000, 100, 1_000, 3
 EPOCH, START = datetime(1970, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC)

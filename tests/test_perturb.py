@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firesteel import InvalidArgument, Stream, perturb
-from firesteel.cases import Case
 from firesteel.perturb import Perturbation, Variant, ends
-from firesteel.spark.perturbed import perturbed_case, refuse
-from firesteel.spark.query import Running
-from firesteel.streams import Batch
+from firesteel.spark.perturb.perturbed import perturbed_case, refuse
+from firesteel.spark.running import Running
+from firesteel.values.cases import Case
+from firesteel.values.streams import Batch
 
 ALL = [
     perturb.partitions(1, 2, 7),

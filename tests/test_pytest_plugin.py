@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from firesteel import pytest_plugin
-from firesteel.spark import archive, reset
+from firesteel.spark.session import archive, reset
 
 pytest_plugins = ["pytester"]
 
@@ -38,7 +38,7 @@ class TestWithoutSpark:
 
             def test_nothing():
                 assert "firesteel.pytest_plugin" in sys.modules
-                for name in ("pyspark", "py4j", "firesteel.spark.session", "firesteel.spark.reset", "pandas"):
+                for name in ("pyspark", "py4j", "firesteel.spark", "pandas"):
                     assert name not in sys.modules
         """)
         pytester.runpytest_subprocess().assert_outcomes(passed=1)

@@ -19,10 +19,6 @@ from firesteel.api import for_all as for_all
 from firesteel.api import run as run
 from firesteel.api import session as session
 from firesteel.api import stable as stable
-from firesteel.cases import Case as Case
-from firesteel.checks import Check as Check
-from firesteel.equality import Equality as Equality
-from firesteel.equality import equality as equality
 from firesteel.equivalence import Dependence as Dependence
 from firesteel.equivalence import Matcher as Matcher
 from firesteel.equivalence import barrier as barrier
@@ -59,14 +55,18 @@ from firesteel.logic import previously as previously
 from firesteel.logic import release as release
 from firesteel.logic import since as since
 from firesteel.logic import until as until
-from firesteel.records import Record as Record
-from firesteel.streams import Batch as Batch
-from firesteel.streams import Instant as Instant
-from firesteel.streams import Stream as Stream
-from firesteel.streams import Trace as Trace
-from firesteel.windows import Window as Window
-from firesteel.windows import session_window as session_window
-from firesteel.windows import sliding as sliding
-from firesteel.windows import tumbling as tumbling
+from firesteel.values.cases import Case as Case
+from firesteel.values.checks import Check as Check
+from firesteel.values.equality import Equality as Equality
+from firesteel.values.equality import equality as equality
+from firesteel.values.records import Record as Record
+from firesteel.values.streams import Batch as Batch
+from firesteel.values.streams import Instant as Instant
+from firesteel.values.streams import Stream as Stream
+from firesteel.values.streams import Trace as Trace
+from firesteel.values.windows import Window as Window
+from firesteel.values.windows import session_window as session_window
+from firesteel.values.windows import sliding as sliding
+from firesteel.values.windows import tumbling as tumbling
 
 __version__ = "0.1.0.dev0"

@@ -6,26 +6,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
-from firesteel.cases import Case, as_case
-from firesteel.checks import Check
-from firesteel.durations import duration
-from firesteel.equality import Equality
 from firesteel.equivalence.dependence import Dependence, unordered
 from firesteel.errors import InvalidArgument, described
 from firesteel.evidence import Falsified, Inconclusive, Report, SubjectError
-from firesteel.logic.formulas import FormulaLike, formula_of
+from firesteel.logic.ltl.formulas import FormulaLike, formula_of
 from firesteel.logic.verdicts import Verdict
 from firesteel.perturb import Perturbation
-from firesteel.streams import Batch, Instant, Stream, Trace, make_stream
+from firesteel.values.cases import Case, as_case
+from firesteel.values.checks import Check
+from firesteel.values.durations import duration
+from firesteel.values.equality import Equality
+from firesteel.values.streams import Batch, Instant, Stream, Trace, make_stream
 
 if TYPE_CHECKING:
     from hypothesis import settings as Settings
     from hypothesis.strategies import SearchStrategy
     from pyspark.sql import DataFrame, SparkSession
 
-    from firesteel.search.check import Question
-    from firesteel.spark.query import Running
-    from firesteel.windows import Window
+    from firesteel.runs.check import Question
+    from firesteel.spark.running import Running
+    from firesteel.values.windows import Window
 
 OutputMode: TypeAlias = Literal["append", "update", "complete"]
 Engine: TypeAlias = Literal["structured", "dstream", "batch"]
@@ -86,7 +86,7 @@ def session(config: Mapping[str, str] | None = None) -> SparkSession:
     >>> fs.session().range(3).count()
     3
     """
-    from firesteel.spark.session import session as get
+    from firesteel.spark.session.start import session as get
 
     return get(config)
 
@@ -123,7 +123,7 @@ def run(stream: Stream | Batch | Mapping[str, Stream] | Case, subject: Subject, 
     >>> fs.run(fs.Batch([1, 2, 3]), lambda numbers: numbers.map(lambda n: 10 * n), engine="batch").output
     Batch([10, 20, 30])
     """
-    from firesteel.spark.engines import exercise
+    from firesteel.spark.engines.exercise import exercise
     from firesteel.spark.failures import SubjectFailure
 
     how, spark, rest = _running(dict(options))
@@ -162,7 +162,7 @@ def _checked(
     """Ask a question with the user's options; raise where the answer is no good."""
     from firesteel.report.progress import showing
     from firesteel.report.text import render
-    from firesteel.search.check import check
+    from firesteel.runs.check import check
 
     how, spark, rest = _running(options)
     known = [name for name in CheckOptions.__annotations__ if scored or name != "score"]
@@ -305,7 +305,7 @@ def assert_same(
     """
     from firesteel.equivalence.frames import compare
     from firesteel.report import sides
-    from firesteel.spark.same import Undecided
+    from firesteel.spark.frames.same import Undecided
 
     match compare(left, right, dependence, equal):
         case None:
@@ -318,7 +318,7 @@ def assert_same(
 
 def _running(options: dict[str, Any]) -> tuple[Running, SparkSession, dict[str, Any]]:
     """How to run, on what, and the options that are left."""
-    from firesteel.spark.query import Running
+    from firesteel.spark.running import Running
 
     engine = _engine(options, Running())
     modes = options.pop("output_mode", "append")
@@ -378,7 +378,7 @@ def _lifted(drawn: Any) -> Any:
 
 def _time(options: dict[str, Any]) -> dict[str, Any]:
     """The options about time, taken out and checked."""
-    from firesteel.windows import Window
+    from firesteel.values.windows import Window
 
     found: dict[str, Any] = {
         name: options.pop(name) for name in ("batch_interval", "over", "close", "state") if name in options

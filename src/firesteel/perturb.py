@@ -2,7 +2,7 @@
 
 A perturbation is a named value, such as `partitions(1, 2, 7)`. It yields a few concrete `Variant`s, always the same
 ones; each says exactly what is changed in one run, and reads as evidence: "7 partitions", "restart after batch 1".
-Nothing here knows Spark: `firesteel.spark.perturbed` runs a case under a variant.
+Nothing here knows Spark: `firesteel.spark.perturb.perturbed` runs a case under a variant.
 """
 
 from __future__ import annotations

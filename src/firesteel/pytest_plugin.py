@@ -54,7 +54,7 @@ def _fixtures() -> ModuleType:
                 return fs.session({"spark.sql.shuffle.partitions": "4"})
         """
         # Never stopped: it ends with the process, and stopping takes longer than that.
-        from firesteel.spark.session import session
+        from firesteel.spark.session.start import session
 
         return session()
 
@@ -80,7 +80,7 @@ def _fixtures() -> ModuleType:
 def _snapshot() -> object | None:
     if "pyspark.sql.session" not in sys.modules:
         return None
-    from firesteel.spark import reset
+    from firesteel.spark.session import reset
 
     spark = reset.existing()
     return None if spark is None else (spark, reset.snapshot(spark))
@@ -89,7 +89,7 @@ def _snapshot() -> object | None:
 def _restore(before: object | None) -> None:
     if "pyspark.sql.session" not in sys.modules:
         return
-    from firesteel.spark import reset
+    from firesteel.spark.session import reset
 
     spark = reset.existing()
     if spark is None:

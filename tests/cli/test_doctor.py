@@ -11,7 +11,7 @@ import pytest
 
 from firesteel.cli import doctor
 from firesteel.cli.main import main
-from firesteel.spark import archive, java
+from firesteel.spark.session import archive, java
 
 GOOD_JAVA = java.Java(Path("/opt/jdk/bin/java"), "17.0.15", "17.0.15+6")
 OLD_JAVA = java.Java(Path("/opt/jdk/bin/java"), "11.0.2", "11.0.2+9")

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from firesteel.equality import Equality, equality
 from firesteel.equivalence.dependence import Dependence, barrier, depends, ordered, same_key, unordered
-from firesteel.records import Record
+from firesteel.values.equality import Equality, equality
+from firesteel.values.records import Record
 
 EQUAL = equality(ignore=["tag"])
 

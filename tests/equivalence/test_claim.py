@@ -8,7 +8,7 @@ from firesteel.equivalence.claim import Equivalence, Sides, _beside
 from firesteel.evidence import Counterexample
 from firesteel.logic.verdicts import Verdict
 from firesteel.report.text import _table
-from firesteel.spark.query import Running
+from firesteel.spark.running import Running
 
 SCHEMA = "k INT, v INT"
 

@@ -7,7 +7,6 @@ from random import Random
 import pytest
 from hypothesis import strategies as st
 
-from firesteel.equality import equality
 from firesteel.equivalence.dependence import (
     Barrier,
     Both,
@@ -24,7 +23,8 @@ from firesteel.equivalence.dependence import (
 from firesteel.equivalence.drawing import dot, drawn, right_after
 from firesteel.equivalence.lawful import check_dependence
 from firesteel.errors import InvalidArgument, PredicateError
-from firesteel.records import Record
+from firesteel.values.equality import equality
+from firesteel.values.records import Record
 from tests.equivalence import brute_force
 from tests.equivalence.random_streams import dependences, is_mark, record
 

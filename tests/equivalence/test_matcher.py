@@ -6,12 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from firesteel.equality import equality
 from firesteel.equivalence.dependence import barrier, depends, ordered, same_key, unordered
 from firesteel.equivalence.matcher import Counts, Matcher, general_matcher
 from firesteel.errors import InvalidArgument, PredicateError
 from firesteel.logic.verdicts import Verdict
-from firesteel.records import Record
+from firesteel.values.equality import equality
+from firesteel.values.records import Record
 
 NAN = float("nan")
 STRUCTURED = [ordered(), unordered(), same_key("k"), barrier(lambda r: r["k"] == 1)]

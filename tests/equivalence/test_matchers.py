@@ -8,12 +8,12 @@ from random import Random
 
 import pytest
 
-from firesteel.equality import equality
 from firesteel.equivalence.dependence import barrier, depends, ordered, same_key, unordered
 from firesteel.equivalence.index import Count, Epochs, Keyed, Partition, Queue, Scan, plan
 from firesteel.equivalence.matcher import Matcher, general_matcher
 from firesteel.logic.verdicts import Verdict
-from firesteel.records import Record
+from firesteel.values.equality import equality
+from firesteel.values.records import Record
 from tests.equivalence import brute_force
 from tests.equivalence.random_streams import JOINED, LEAVES, Case, case, dependences, is_mark, is_other_mark
 

@@ -7,12 +7,12 @@ from random import Random
 
 import pytest
 
-from firesteel.equality import equality
 from firesteel.equivalence.dependence import barrier, depends, ordered, same_key, unordered
 from firesteel.equivalence.drawing import dot, drawn, right_after
 from firesteel.equivalence.matcher import Matcher, general_matcher
 from firesteel.logic.verdicts import Verdict
-from firesteel.records import Record
+from firesteel.values.equality import equality
+from firesteel.values.records import Record
 
 
 def between(*pairs):

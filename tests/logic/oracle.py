@@ -4,7 +4,7 @@ Positions at and after the end of the trace are virtual: no predicate can be ask
 range over the real positions only; bounded ones count virtual positions too. Three values: 1, 0, -1.
 """
 
-from firesteel.logic import formulas as f
+from firesteel.logic.ltl import formulas as f
 from firesteel.logic.verdicts import Verdict
 
 

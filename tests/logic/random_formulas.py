@@ -87,6 +87,6 @@ def _body(rng, depth, operators, unbounded):
 
 
 def depth_of(formula):
-    from firesteel.logic.formulas import children
+    from firesteel.logic.ltl.formulas import children
 
     return 1 + max((depth_of(child) for child in children(formula)), default=0)

@@ -7,8 +7,8 @@ import pytest
 
 import firesteel as fs
 from firesteel import Verdict
-from firesteel.logic.formulas import children
-from firesteel.logic.lengths import _shortest
+from firesteel.logic.ltl.formulas import children
+from firesteel.logic.ltl.lengths import _shortest
 from tests.logic import oracle
 from tests.logic.random_formulas import FUTURE, OPERATORS, random_formula
 

@@ -6,7 +6,7 @@ import pytest
 
 import firesteel as fs
 from firesteel import Verdict
-from firesteel.logic.formulas import Implies
+from firesteel.logic.ltl.formulas import Implies
 
 T, F, U = Verdict.TRUE, Verdict.FALSE, Verdict.INCONCLUSIVE
 

@@ -4,7 +4,7 @@ import pytest
 
 import firesteel as fs
 from firesteel import Verdict
-from firesteel.logic.next_form import END, explicit_next_form, judge, lazy_next_form, simplify
+from tests.logic.next_form import END, explicit_next_form, judge, lazy_next_form, simplify
 
 T, F, U = Verdict.TRUE, Verdict.FALSE, Verdict.INCONCLUSIVE
 WORD = [("b", 0), ("b", 2), ("a", 3), ("a", 6)]

@@ -5,12 +5,12 @@ from collections import Counter
 
 import pytest
 
-from firesteel.logic import explain as explain_module
-from firesteel.logic import monitor as engine
-from firesteel.logic.formulas import postorder
-from firesteel.logic.next_form import explicit_next_form, judge
+from firesteel.logic.ltl import explain as explain_module
+from firesteel.logic.ltl import monitor as engine
+from firesteel.logic.ltl.formulas import postorder
 from firesteel.logic.verdicts import Verdict
 from tests.logic import oracle
+from tests.logic.next_form import explicit_next_form, judge
 from tests.logic.random_formulas import FUTURE, OPERATORS, depth_of, random_formula
 
 PAIRS = 24_000

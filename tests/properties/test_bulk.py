@@ -16,10 +16,10 @@ import firesteel as fs
 from firesteel import Verdict
 from firesteel import strategies as ss
 from firesteel.properties import claim
-from firesteel.search import check
-from firesteel.spark import structured
-from firesteel.spark.carry import _Carrier
-from firesteel.streams import Instant, Trace, make_batch
+from firesteel.runs import check
+from firesteel.spark.bulk.carry import _Carrier
+from firesteel.spark.engines.exercise import structured
+from firesteel.values.streams import Instant, Trace, make_batch
 
 N = ss.records("n INT NOT NULL", n=st.integers(0, 100))
 numbers = ss.always(ss.batches(N, min_size=1, max_size=4), during=3)
@@ -305,7 +305,7 @@ def test_other_outcomes_are_those_of_runs_alone(spark, name):
 def test_a_replay_keeps_the_span():
     from datetime import UTC, datetime
 
-    from firesteel.search.replay import decoded, encoded
+    from firesteel.runs.replay import decoded, encoded
 
     span = (datetime(2030, 1, 1, 9, tzinfo=UTC), datetime(2030, 1, 1, 12, tzinfo=UTC))
     stream = fs.Stream("ts TIMESTAMP", [[(span[0],)]], span=span)
@@ -325,9 +325,9 @@ def test_a_wrong_event_time_column_is_named(spark, bulk, on):
 def test_every_window_is_judged_also_where_output_turns_out_to_be_large(spark):
     from datetime import UTC, datetime
 
-    from firesteel.cases import Case
-    from firesteel.spark.query import Running
-    from firesteel.spark.structured import exercise
+    from firesteel.spark.engines.structured import exercise
+    from firesteel.spark.running import Running
+    from firesteel.values.cases import Case
 
     times = [datetime(2030, 1, 1, hour, tzinfo=UTC) for hour in (9, 10, 11)]
     stream = fs.Stream("ts TIMESTAMP", [[(time,)] for time in times])

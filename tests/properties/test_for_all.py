@@ -88,7 +88,7 @@ def test_a_replay_line_is_data_and_runs_nothing():
     import pickle
     import zlib
 
-    from firesteel.search.replay import decoded
+    from firesteel.runs.replay import decoded
 
     evil = base64.urlsafe_b64encode(zlib.compress(pickle.dumps(os.system))).decode()
     with pytest.raises(InvalidArgument, match="is no replay line"):
@@ -124,7 +124,7 @@ def test_the_example_database_is_tried_first(spark, fresh_database):
 
 
 def test_shrinking_that_takes_too_long_is_cut_short_and_says_so(spark, fresh_database, monkeypatch):
-    monkeypatch.setattr("firesteel.search.check._SHRINK_SECONDS", 0.0)
+    monkeypatch.setattr("firesteel.runs.check._SHRINK_SECONDS", 0.0)
     for expected in (r"case \d+ of 30; shrinking was cut short", "case 1 of 30; "):
         with pytest.raises(fs.Falsified) as failure:
             fs.for_all(numbers, loses_the_large, same, cases=30, settings=fresh_database, spark=spark)

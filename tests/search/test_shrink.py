@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firesteel.cases import Case
 from firesteel.search.shrink import (
     ROUND,
     Drawn,
@@ -18,7 +17,8 @@ from firesteel.search.shrink import (
     _tails,
     _weight,
 )
-from firesteel.streams import Stream
+from firesteel.values.cases import Case
+from firesteel.values.streams import Stream
 
 
 def numbers(choices):

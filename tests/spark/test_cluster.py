@@ -13,7 +13,7 @@ SCRIPT = """
     from hypothesis import strategies as st
     import firesteel as fs
     from firesteel import strategies as ss
-    from firesteel.spark.large import LargeBatch
+    from firesteel.spark.frames.large import LargeBatch
 
     builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")

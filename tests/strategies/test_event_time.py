@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from firesteel import Batch, InvalidArgument, Record, Stream
 from firesteel import strategies as ss
-from firesteel.durations import START
+from firesteel.values.durations import START
 
 SCHEMA = "id INT NOT NULL, ts TIMESTAMP NOT NULL"
 event = ss.records(SCHEMA, id=st.integers(0, 3))

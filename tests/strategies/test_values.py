@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from pyspark.sql import types as T
 
 from firesteel.errors import InvalidArgument
-from firesteel.records import Record
-from firesteel.schemas import carried, misfit, parse, type_ddl
 from firesteel.strategies.values import values
+from firesteel.values.records import Record
+from firesteel.values.schemas import carried, misfit, parse, type_ddl
 
 ATOMS = {  # and what each shrinks to
     "BOOLEAN": False,

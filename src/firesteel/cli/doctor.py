@@ -67,7 +67,7 @@ def probe_python() -> Finding:
 
 def probe_java() -> Finding:
     """The Java that Spark will start."""
-    from firesteel.spark import java
+    from firesteel.spark.session import java
 
     found = java.find()
     why = java.problem(found)
@@ -144,7 +144,7 @@ def probe_memory() -> Finding:
 
 def probe_archive() -> Finding:
     """The class-data archive; never a problem, as it only saves time."""
-    from firesteel.spark import archive
+    from firesteel.spark.session import archive
 
     now = archive.status()
     value = f"{now.state} ({now.detail})"
@@ -278,7 +278,7 @@ def _show_rich(findings: Sequence[Finding]) -> None:
 
 
 def _build_archive() -> None:
-    from firesteel.spark import archive
+    from firesteel.spark.session import archive
 
     if archive.status().state not in ("ready", "off"):
         print("Building the class-data archive; this takes about a minute ...", flush=True)

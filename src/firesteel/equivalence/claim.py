@@ -11,32 +11,32 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
-from firesteel.cases import Case
-from firesteel.checks import Check
-from firesteel.equality import EXACT, Equality
 from firesteel.equivalence.dependence import Dependence, unordered
 from firesteel.equivalence.index import key_columns
 from firesteel.equivalence.lawful import broken_law
 from firesteel.equivalence.matcher import Matcher
 from firesteel.errors import InvalidArgument, PredicateError, described
-from firesteel.logic.formulas import Formula, Implies
+from firesteel.logic.ltl.formulas import Formula, Implies
 from firesteel.logic.verdicts import Verdict
 from firesteel.names import counted, name_of
 from firesteel.perturb import Cuts, Perturbation, Variant
-from firesteel.records import Record
-from firesteel.schemas import type_ddl
-from firesteel.search import words
-from firesteel.search.check import Question
-from firesteel.search.judge import Why
-from firesteel.spark.bulk import exercise_together
-from firesteel.spark.carry import CannotCarry
-from firesteel.spark.engines import exercise, in_threads
+from firesteel.runs import words
+from firesteel.runs.check import Question
+from firesteel.runs.judge import Why
+from firesteel.spark.bulk.carry import CannotCarry
+from firesteel.spark.bulk.together import exercise_together
+from firesteel.spark.engines.exercise import exercise, in_threads
+from firesteel.spark.engines.structured import Watcher
+from firesteel.spark.engines.subject import Subject
 from firesteel.spark.failures import SubjectFailure
-from firesteel.spark.perturbed import exercise_under, perturbed_case, refuse
-from firesteel.spark.query import Running
-from firesteel.spark.structured import Watcher
-from firesteel.spark.subject import Subject
-from firesteel.streams import Batch, Instant, Trace, make_batch, together
+from firesteel.spark.perturb.perturbed import exercise_under, perturbed_case, refuse
+from firesteel.spark.running import Running
+from firesteel.values.cases import Case
+from firesteel.values.checks import Check
+from firesteel.values.equality import EXACT, Equality
+from firesteel.values.records import Record
+from firesteel.values.schemas import type_ddl
+from firesteel.values.streams import Batch, Instant, Trace, make_batch, together
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -286,8 +286,7 @@ class Equivalence:
         return f"nothing was changed in a stream of {counted(length, unit)}: none of {list(self.sides.under)!r} can be"
 
     def mode(self, output: str) -> str:
-        modes = self.how.output_mode
-        return modes if isinstance(modes, str) else modes.get(output, "append")
+        return self.how.mode_of(output)
 
     def matcher(self) -> Matcher:
         return Matcher(self.sides.dependence, equal=self.sides.equal)

@@ -10,11 +10,11 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from firesteel.checks import Check
-from firesteel.equality import canonical, named
 from firesteel.errors import InvalidArgument, PredicateError, described
 from firesteel.names import name_of
-from firesteel.records import Record, brief
+from firesteel.values.checks import Check
+from firesteel.values.equality import canonical, named
+from firesteel.values.records import Record, brief
 
 
 class Dependence:

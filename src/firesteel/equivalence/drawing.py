@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from firesteel.equivalence.dependence import Dependence, as_records, different, require_dependence
-from firesteel.records import brief
+from firesteel.values.records import brief
 
 
 def drawn(dependence: Dependence, records: Iterable[Any], *, order: bool = True) -> str:

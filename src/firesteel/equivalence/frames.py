@@ -1,7 +1,7 @@
 """Two DataFrames that should hold the same rows, up to the order that matters.
 
-Where the dependence orders nothing, everything, or the rows of a key, Spark compares (`firesteel.spark.same`). For any
-other dependence a matcher is asked, on the driver, row by row.
+Where the dependence orders nothing, everything, or the rows of a key, Spark compares
+(`firesteel.spark.frames.same`). For any other dependence a matcher is asked, on the driver, row by row.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from firesteel.equivalence.index import key_columns
 from firesteel.equivalence.matcher import Matcher
 from firesteel.errors import InvalidArgument
 from firesteel.logic.verdicts import Verdict
-from firesteel.spark import same
+from firesteel.spark.frames import same
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias
 
-from firesteel.equality import EXACT, FLAT, Equality, canonical
 from firesteel.equivalence.dependence import (
     Barrier,
     Both,
@@ -37,7 +36,8 @@ from firesteel.equivalence.dependence import (
 )
 from firesteel.errors import InvalidArgument
 from firesteel.logic.verdicts import Verdict
-from firesteel.records import Record, brief
+from firesteel.values.equality import EXACT, FLAT, Equality, canonical
+from firesteel.values.records import Record, brief
 
 FALSE, INCONCLUSIVE = Verdict.FALSE, Verdict.INCONCLUSIVE
 

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from firesteel.checks import Check
-from firesteel.equality import EXACT, Equality, canonical, named
 from firesteel.equivalence.dependence import Dependence, as_records, different, require_dependence
 from firesteel.errors import InvalidArgument, described
-from firesteel.records import Record, brief
+from firesteel.values.checks import Check
+from firesteel.values.equality import EXACT, Equality, canonical, named
+from firesteel.values.records import Record, brief
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -29,7 +29,7 @@ def check_dependence(
     `records` is a strategy of records, or a list of some. Beside these, records are tried that differ from them in
     what the equality does not see.
 
-    >>> from firesteel.equality import equality
+    >>> from firesteel.values.equality import equality
     >>> from firesteel.equivalence.dependence import depends, same_key
     >>> check_dependence(depends(lambda a, b: a < b), None, [1, 2]).reason
     'depends(a < b) is not symmetric: 1 depends on 2, and 2 does not depend on 1'

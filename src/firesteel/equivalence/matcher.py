@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from firesteel.equality import EXACT, Equality
 from firesteel.equivalence.dependence import Dependence, require_dependence
 from firesteel.equivalence.index import Book, Plan, Refutation, Scan, Waiting, key_columns, plan
 from firesteel.errors import InvalidArgument, described
 from firesteel.logic.verdicts import Verdict
 from firesteel.names import counted
-from firesteel.records import brief
+from firesteel.values.equality import EXACT, Equality
+from firesteel.values.records import brief
 
 TRUE, FALSE, INCONCLUSIVE = Verdict.TRUE, Verdict.FALSE, Verdict.INCONCLUSIVE
 SideName: TypeAlias = Literal["left", "right"]

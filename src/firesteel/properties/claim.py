@@ -8,24 +8,24 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from firesteel.cases import Case
 from firesteel.errors import PredicateError, described
-from firesteel.logic.explain import Reason, explain
-from firesteel.logic.formulas import Atom, Formula, Implies
-from firesteel.logic.margin import margin
-from firesteel.logic.monitor import Memory, Monitor
+from firesteel.logic.ltl.explain import Reason, explain
+from firesteel.logic.ltl.formulas import Atom, Formula, Implies
+from firesteel.logic.ltl.margin import margin
+from firesteel.logic.ltl.monitor import Memory, Monitor
 from firesteel.logic.verdicts import Verdict
 from firesteel.names import counted, name_of
-from firesteel.search import words
-from firesteel.search.check import Question
-from firesteel.search.judge import Why
-from firesteel.spark.bulk import exercise_together
-from firesteel.spark.engines import exercise, exercise_apart
+from firesteel.runs import words
+from firesteel.runs.check import Question
+from firesteel.runs.judge import Why
+from firesteel.spark.bulk.together import exercise_together
+from firesteel.spark.engines.exercise import exercise, exercise_apart
+from firesteel.spark.engines.structured import Watcher
+from firesteel.spark.engines.subject import Subject
 from firesteel.spark.failures import SubjectFailure
-from firesteel.spark.query import Running
-from firesteel.spark.structured import Watcher
-from firesteel.spark.subject import Subject
-from firesteel.streams import Batch, Instant, Trace
+from firesteel.spark.running import Running
+from firesteel.values.cases import Case
+from firesteel.values.streams import Batch, Instant, Trace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

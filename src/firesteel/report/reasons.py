@@ -5,8 +5,8 @@ Batches, or windows where the property looks at these, are given as ranges, neve
 
 from __future__ import annotations
 
-from firesteel.logic.explain import Reason
-from firesteel.logic.formulas import (
+from firesteel.logic.ltl.explain import Reason
+from firesteel.logic.ltl.formulas import (
     Always,
     And,
     Atom,

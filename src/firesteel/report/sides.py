@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from firesteel.equality import canonical
 from firesteel.names import counted
-from firesteel.records import Record, brief
-from firesteel.spark.same import Difference, Odd
+from firesteel.spark.frames.same import Difference, Odd
+from firesteel.values.equality import canonical
+from firesteel.values.records import Record, brief
 
 _ROWS = 10
 _WIDTH = 70

@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 
-from firesteel.cases import Case, texts_of
 from firesteel.evidence import Counterexample, Failed, Falsified, Inconclusive, Report, SubjectError
-from firesteel.logic.formulas import Atom, Formula
+from firesteel.logic.ltl.formulas import Atom, Formula
 from firesteel.names import plural
-from firesteel.records import Record, brief, columns_of, shown
 from firesteel.report.reasons import sentence
-from firesteel.streams import Batch, Instant, Stream, make_batch, make_stream
+from firesteel.values.cases import Case, texts_of
+from firesteel.values.records import Record, brief, columns_of, shown
+from firesteel.values.streams import Batch, Instant, Stream, make_batch, make_stream
 
 _RECORDS = 6
 _BATCHES = 30

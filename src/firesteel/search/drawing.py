@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from firesteel.cases import as_case
 from firesteel.errors import PredicateError
+from firesteel.runs.words import size_of
 from firesteel.search.shrink import Candidate, Choices, Drawn, Inputs
-from firesteel.search.words import size_of
+from firesteel.values.cases import as_case
 
 if TYPE_CHECKING:
     from hypothesis import settings as Settings

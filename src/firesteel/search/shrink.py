@@ -13,7 +13,7 @@ from itertools import combinations, islice
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from firesteel.cases import Case
+from firesteel.values.cases import Case
 
 Choices: TypeAlias = tuple[Any, ...]
 Inputs: TypeAlias = Case

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from firesteel.errors import InvalidArgument
-from firesteel.streams import Trace
+from firesteel.values.streams import Trace
 
 
 class SubjectFailure(Exception):

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis.strategies import SearchStrategy
 
 from firesteel.errors import InvalidArgument, described
-from firesteel.records import Record
-from firesteel.streams import Batch, Stream, make_stream
+from firesteel.values.records import Record
+from firesteel.values.streams import Batch, Stream, make_stream
 
 
 def strategy_of(value: Any, argument: str, example: str) -> SearchStrategy[Any]:

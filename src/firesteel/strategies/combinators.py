@@ -16,7 +16,16 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.strategies.arguments import lifted, strategy_of, whole
-from firesteel.streams import Batch, Stream, common_schema, common_span, make_batch, make_stream, together, with_schema
+from firesteel.values.streams import (
+    Batch,
+    Stream,
+    common_schema,
+    common_span,
+    make_batch,
+    make_stream,
+    together,
+    with_schema,
+)
 
 Batches: TypeAlias = SearchStrategy[Batch]
 Streams: TypeAlias = SearchStrategy[Stream]

@@ -24,14 +24,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from firesteel.durations import START, duration
 from firesteel.errors import InvalidArgument, described
-from firesteel.records import Record, make_records
-from firesteel.schemas import type_ddl
 from firesteel.strategies.arguments import lifted, strategy_of
 from firesteel.strategies.combinators import Batches, Streams
 from firesteel.strategies.records import Beside, drawn_beside, schema_of
-from firesteel.streams import Batch, Stream, make_batch, make_stream, with_schema
+from firesteel.values.durations import START, duration
+from firesteel.values.records import Record, make_records
+from firesteel.values.schemas import type_ddl
+from firesteel.values.streams import Batch, Stream, make_batch, make_stream, with_schema
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

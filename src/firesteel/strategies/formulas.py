@@ -25,9 +25,8 @@ from hypothesis import reject
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from firesteel.checks import Check
 from firesteel.errors import InvalidArgument, described
-from firesteel.logic.formulas import (
+from firesteel.logic.ltl.formulas import (
     FALSE,
     PAST,
     TRUE,
@@ -55,7 +54,8 @@ from firesteel.names import name_of
 from firesteel.strategies.arguments import strategy_of
 from firesteel.strategies.combinators import Batches, Streams
 from firesteel.strategies.records import schema_of
-from firesteel.streams import Batch, Stream, common_schema, make_batch, make_stream, together, with_schema
+from firesteel.values.checks import Check
+from firesteel.values.streams import Batch, Stream, common_schema, make_batch, make_stream, together, with_schema
 
 # How many steps the search for a contradiction takes before it gives up, and leaves the rest to the draws.
 _STEPS = 20_000

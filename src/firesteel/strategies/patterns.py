@@ -25,7 +25,7 @@ from firesteel.errors import InvalidArgument, described
 from firesteel.strategies.arguments import lifted, strategy_of
 from firesteel.strategies.combinators import Batches, Streams, joined
 from firesteel.strategies.records import schema_of
-from firesteel.streams import Stream, common_schema, make_batch, make_stream
+from firesteel.values.streams import Stream, common_schema, make_batch, make_stream
 
 # How many more than it asks for an open repetition draws at most.
 MORE = 10

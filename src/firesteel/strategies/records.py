@@ -20,13 +20,13 @@ from weakref import WeakKeyDictionary
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from firesteel import schemas
-from firesteel.durations import START
 from firesteel.errors import InvalidArgument, described
-from firesteel.records import Record, make_record, make_records
 from firesteel.strategies.arguments import strategy_of, whole
 from firesteel.strategies.values import values
-from firesteel.streams import Batch, common_schema, fitter, make_batch
+from firesteel.values import schemas
+from firesteel.values.durations import START
+from firesteel.values.records import Record, make_record, make_records
+from firesteel.values.streams import Batch, common_schema, fitter, make_batch
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

@@ -28,14 +28,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from firesteel import schemas
-from firesteel.durations import duration, text
 from firesteel.errors import InvalidArgument, described
-from firesteel.records import Record, columns_of
-from firesteel.schemas.conform import conformer, in_utc
 from firesteel.strategies.arguments import whole
 from firesteel.strategies.combinators import Streams
-from firesteel.streams import Span, Stream, fitter, make_batch, make_stream
+from firesteel.values import schemas
+from firesteel.values.durations import duration, text
+from firesteel.values.records import Record, columns_of
+from firesteel.values.schemas.conform import conformer, in_utc
+from firesteel.values.streams import Span, Stream, fitter, make_batch, make_stream
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -1,7 +1,7 @@
 """Hypothesis strategies for the values of every Spark SQL type that PySpark can carry.
 
 Records, batches and streams are made of these in the other modules of `firesteel.strategies`; what a type can hold is
-said in `firesteel.schemas`.
+said in `firesteel.values.schemas`.
 
 Each strategy has a plain part that shrinks to a simple value, and the values that break pipelines: limits, NaN, the
 calendar's switch, strings that are hard to quote. About one value in five is such a one, and one in ten is null.
@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from firesteel.errors import InvalidArgument, described
-from firesteel.records import Record
-from firesteel.schemas import carried, type_ddl
-from firesteel.schemas.fit import int_range, interval_unit, same_key
+from firesteel.values.records import Record
+from firesteel.values.schemas import carried, type_ddl
+from firesteel.values.schemas.fit import int_range, interval_unit, same_key
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType

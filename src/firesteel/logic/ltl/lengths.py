@@ -1,0 +1,157 @@
+"""How long a trace a formula needs, found from the formula alone.
+
+`required_length` is sufficient (definition 2.5 of the paper, with predicates judged on the current instant),
+`shortest_true` is necessary: below it the verdict cannot be true, whatever the trace.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from firesteel.logic.ltl.formulas import (
+    Always,
+    And,
+    Atom,
+    Constant,
+    Consume,
+    Eventually,
+    Formula,
+    Historically,
+    Implies,
+    Let,
+    Next,
+    Not,
+    Once,
+    Or,
+    Previously,
+    Release,
+    Since,
+    Until,
+    children,
+)
+from firesteel.logic.verdicts import Verdict
+
+
+def required_length(formula: Formula) -> int | None:
+    """A length from which every trace gets a definite verdict; None where there is none or it depends on data."""
+    match formula:
+        case Constant(verdict):
+            return 0 if verdict.definite else None
+        case Atom():
+            return 1
+        case Let() | Consume():
+            return None  # what the function will return cannot be known
+        case Next(body, times):
+            return _plus(required_length(body), times)
+        case Always(bound=bound) | Eventually(bound=bound) | Until(bound=bound) | Release(bound=bound):
+            longest = _longest(formula)
+            if bound is not None:
+                return _plus(longest, bound - 1)
+            # Without a bound it closes at the end; but a body that looks ahead is left open at the last instant.
+            return None if longest is None or longest > 1 else 0
+        case Previously(body):
+            return _plus(required_length(body), -1)
+        case _:
+            return _longest(formula)
+
+
+def shortest_true(formula: Formula) -> int:
+    """No trace shorter than this makes the formula true. A formula that never can be true answers 0: nothing to say."""
+    shortest = _shortest(formula, first=True).true
+    return 0 if math.isinf(shortest) else int(shortest)
+
+
+def _longest(formula: Formula) -> int | None:
+    longest = 0
+    for child in children(formula):
+        length = required_length(child)
+        if length is None:
+            return None
+        longest = max(longest, length)
+    return longest
+
+
+def _plus(length: int | None, more: int) -> int | None:
+    return None if length is None else max(0, length + more)
+
+
+class _Shortest(NamedTuple):
+    """The fewest instants, counted from the current one, that could make a formula true, and false."""
+
+    true: float
+    false: float
+
+
+def _shortest(formula: Formula, first: bool) -> _Shortest:
+    """`first` says that this is the trace's first instant, where there is no past."""
+    match formula:
+        case Constant(verdict):
+            return _Shortest(
+                0 if verdict is Verdict.TRUE else math.inf,
+                0 if verdict is Verdict.FALSE else math.inf,
+            )
+        case Atom() | Let() | Consume():
+            return _Shortest(1, 1)
+        case Not(body):
+            return _swapped(_shortest(body, first))
+        case And(parts):
+            each = [_shortest(part, first) for part in parts]
+            return _Shortest(max(s.true for s in each), min(s.false for s in each))
+        case Or(parts):
+            each = [_shortest(part, first) for part in parts]
+            return _Shortest(min(s.true for s in each), max(s.false for s in each))
+        case Implies(premise, then):
+            return _shortest(Or((Not(premise), then)), first)
+        case Next(body, times):
+            body_shortest = _shortest(body, False)
+            return _Shortest(_later(body_shortest.true, times), _later(body_shortest.false, times))
+        case Always(body, bound):
+            now, later = _shortest(body, first), _shortest(body, False)
+            if bound == 1:
+                return now
+            false = min(now.false, later.false)
+            if bound is None:
+                return _Shortest(0, max(1, false))
+            return _Shortest(max(now.true, _later(later.true, bound - 1)), false)
+        case Eventually(body, bound):
+            return _swapped(_shortest(Always(Not(body), bound), first))
+        case Until(before, then, bound):
+            return _until(before, then, bound, first)
+        case Release(before, then, bound):
+            return _swapped(_until(Not(before), Not(then), bound, first))
+        case Previously(body):
+            if first:
+                return _Shortest(math.inf, 0)
+            then_shortest = _shortest(body, False)
+            return _Shortest(max(0, then_shortest.true - 1), 0)
+        case Once(body) | Since(_, body):
+            now = _shortest(body, first)
+            return now if first else _Shortest(0, now.false)
+        case Historically(body):
+            now = _shortest(body, first)
+            return now if first else _Shortest(now.true, 0)
+    raise AssertionError(f"no rule for {type(formula).__name__}")
+
+
+def _until(before: Formula, then: Formula, bound: int | None, first: bool) -> _Shortest:
+    before_now, before_later = _shortest(before, first), _shortest(before, False)
+    then_now, then_later = _shortest(then, first), _shortest(then, False)
+    if bound == 1:
+        return then_now
+    true = min(then_now.true, max(before_now.true, then_later.true))
+    if bound is None:
+        return _Shortest(max(1, true), 0)
+    broken_at_once = max(before_now.false, then_now.false)
+    broken_later = max(before_later.false, then_now.false, then_later.false)
+    never_then = max(then_now.false, _later(then_later.false, bound - 1))
+    return _Shortest(true, min(broken_at_once, broken_later, never_then))
+
+
+def _later(instants: float, by: int) -> float:
+    """What needs no instant needs none later either: `next(true)` holds on the empty trace."""
+    return instants + by if instants > 0 else instants
+
+
+def _swapped(shortest: _Shortest) -> _Shortest:
+    return _Shortest(shortest.false, shortest.true)

@@ -1,0 +1,147 @@
+"""Which cases may share a query that has a watermark.
+
+A query has one watermark, moved by the latest event time of any case in it. So cases run together only where each
+sees, in every batch, a watermark that cannot be told from the one that it would see alone. What a subject does depends
+on the watermark only through comparisons. Where these are with the ends of windows on a grid, as in a windowed
+aggregation, two watermarks in the same cell of the grid are the same; elsewhere they have to be equal.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TypeAlias
+
+from firesteel.values.cases import Case
+from firesteel.values.schemas.conform import in_utc
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True)
+class Watermark:
+    """One `withWatermark` of a subject, on a column of an input."""
+
+    input: str
+    column: str
+    delay: int
+    """In milliseconds."""
+    present: tuple[str, ...] = ()
+    """Columns whose nulls Spark filters out before the watermark sees the record."""
+
+
+@dataclass
+class TimeFacts:
+    """What the plan of one output says about event time; gathered while the plan is rebuilt."""
+
+    watermarks: list[Watermark] = field(default_factory=list)
+    cells: list[int | None] = field(default_factory=list)
+    """For every operator that compares with the watermark: the grid of its windows in microseconds, None for none."""
+    grids: dict[int, int] = field(default_factory=dict)
+    """The grid of columns that hold windows, by expression id."""
+    reacts: bool = False
+    """Does it matter when what a watermark lets out comes out? To what keeps or drops records by what came before."""
+    by_batch: bool = False
+    """Does it matter to the records that come out in the end in which micro-batch a record came?"""
+
+    @property
+    def cell(self) -> int | None:
+        """The grid, in milliseconds, of all comparisons with the watermark; None where they may lie anywhere."""
+        known = [cell for cell in self.cells if cell is not None]
+        if len(known) < len(self.cells):
+            return None
+        cell = math.gcd(*known)
+        return cell // 1000 if not cell % 1000 else None
+
+    def seen_window(self, expression_id: int, text: str) -> None:
+        """Remember a column of windows: sizes, steps and offsets are numbers in its expression."""
+        if _WINDOW in text:
+            steps = [int(number) for number in re.findall(r"(?:%|\+|-) (-?\d+)\)", text)]
+            if math.gcd(*steps) > 0:  # else it is written in a way that is not known here: on no grid
+                self.grids[expression_id] = math.gcd(*steps)
+
+
+_WINDOW = "named_struct(start, knownnullable(precisetimestampconversion("
+
+
+Edges: TypeAlias = Mapping[Watermark, Sequence[tuple[int, int | None] | None]]
+"""For every watermark and batch, in milliseconds: the first event time, and the last that moves the watermark."""
+
+
+def edges_of(case: Case, facts: Sequence[TimeFacts]) -> Edges:
+    """The event times of a case, as far as watermarks go by them."""
+    operators = dict.fromkeys(operator for fact in facts for operator in fact.watermarks)
+    return {operator: [_edges(case, operator, index) for index in range(case.length)] for operator in operators}
+
+
+def _edges(case: Case, operator: Watermark, index: int) -> tuple[int, int | None] | None:
+    stream, column = case.inputs[operator.input], operator.column
+    # By the dict of a record, as a case may have a million of them.
+    records = [r.__dict__ for r in stream[index].records] if index < len(stream) else []
+    times = [r[column] for r in records if r[column] is not None]
+    if not times:
+        return None
+    seen = times
+    if operator.present:
+        seen = [
+            r[column]
+            for r in records
+            if r[column] is not None and all(r[name] is not None for name in operator.present)
+        ]
+    return _milliseconds(min(times)), _milliseconds(max(seen)) if seen else None
+
+
+def _milliseconds(moment: datetime) -> int:
+    return (in_utc(moment) - _EPOCH) // _MILLISECOND
+
+
+def watermarks_alone(edges: Edges, operators: Sequence[Watermark], length: int, lowest: bool) -> list[int]:
+    """The watermark in force in each batch of a case that runs alone, in milliseconds; 0 is none."""
+    found, current = [], 0
+    latest: dict[Watermark, int] = {}
+    for index in range(length):
+        found.append(current)
+        for operator in operators:
+            edge = edges[operator][index]
+            if edge is not None and edge[1] is not None:
+                latest[operator] = max(latest.get(operator, 0), edge[1] - operator.delay)
+        values = [latest.get(operator, 0) for operator in operators]
+        if values:
+            current = max(current, min(values) if lowest else max(values))
+    return found
+
+
+def has_late_records(edges: Edges, facts: Sequence[TimeFacts], alone: Sequence[Sequence[int]]) -> bool:
+    """Does a record come that Spark might drop as late? How many it drops, it only says for all cases together."""
+    return any(
+        edge is not None and edge[0] <= watermarks[index]
+        for fact, watermarks in zip(facts, alone, strict=True)
+        if fact.cells  # nothing is compared with the watermark otherwise
+        for operator in fact.watermarks
+        for index, edge in enumerate(edges[operator])
+    )
+
+
+def cell_of(edges: Edges, facts: Sequence[TimeFacts], length: int) -> Hashable:
+    """What cases have to have in common to run together.
+
+    Every watermark by itself: the lowest of several, of all cases together, is none of the cases' own.
+    """
+    return tuple(
+        tuple(
+            watermark if fact.cell is None else watermark // fact.cell
+            for watermark in watermarks_alone(edges, [operator], length, True)
+        )
+        for fact in facts
+        if fact.cells
+        for operator in fact.watermarks
+    )
+
+
+def moment(milliseconds: int) -> datetime | None:
+    """A watermark as an instant shows it."""
+    return _EPOCH + milliseconds * _MILLISECOND if milliseconds > 0 else None

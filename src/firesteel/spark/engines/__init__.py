@@ -1,0 +1,1 @@
+"""What runs a subject: Structured Streaming, DStreams, batch jobs; how each is fed and read."""

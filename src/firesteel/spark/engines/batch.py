@@ -1,0 +1,131 @@
+"""Runs cases as batch jobs: a stream of one batch, as a DataFrame or an RDD, and one instant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from typing import TYPE_CHECKING, Any
+
+from firesteel.errors import InvalidArgument, described
+from firesteel.names import name_of
+from firesteel.spark.engines.rdds import batch_of, rdd_of
+from firesteel.spark.engines.recorded import Reader
+from firesteel.spark.engines.source import plain, refuse_what_is_not_carried, to_frame
+from firesteel.spark.engines.structured import Watcher, batch_at
+from firesteel.spark.engines.subject import Subject, called
+from firesteel.spark.failures import SubjectFailure, root_cause
+from firesteel.spark.frames.large import keep, large_batch
+from firesteel.spark.perturb.levers import pulled
+from firesteel.spark.perturb.shuffles import arriving
+from firesteel.spark.running import Running
+from firesteel.values.cases import Case
+from firesteel.values.records import Record
+from firesteel.values.streams import Batch, Instant, Trace, make_batch
+
+if TYPE_CHECKING:
+    from pyspark import RDD
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def exercise(
+    spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running, watchers: Sequence[Watcher]
+) -> list[Trace]:
+    """Run cases one after the other, each as one job for every output."""
+    return [_alone(spark, case, subject, how, watcher) for case, watcher in zip(cases, watchers, strict=True)]
+
+
+def _alone(spark: SparkSession, case: Case, subject: Subject, how: Running, watcher: Watcher) -> Trace:
+    for name, stream in case.inputs.items():
+        if len(stream) > 1:
+            raise InvalidArgument(
+                f"the stream {name!r} has {len(stream)} batches, and engine='batch' runs one: write a strategy of "
+                "batches (ss.batches(...), ss.partitioned(...)), or ss.always(batches, during=1); for what happens "
+                "from batch to batch use engine='structured' or 'dstream'"
+            )
+    if not case.length:
+        return Trace(())
+    batches = {name: batch_at(stream, 0) for name, stream in case.inputs.items()}
+    # Where what goes in is large, so may be what comes out: then it stays in Spark.
+    kept = any(len(batch) > how.large for batch in batches.values())
+    with pulled(spark, how.under):
+        inputs = {name: handed(spark, name, batch) for name, batch in batches.items()}
+        made = _outputs(spark, subject, inputs, case.drawn)
+        instant = Instant(0, batches, _collected(spark, made, how, kept=kept), drawn=case.drawn)
+    watcher(instant)
+    return Trace([instant])
+
+
+def handed(spark: SparkSession, name: str, batch: Batch) -> DataFrame | RDD[Any]:
+    """A batch as the subject gets it: a DataFrame where it has a schema, else an RDD; with the batch's partitions."""
+    from pyspark.errors import AnalysisException
+
+    if batch.schema is None:
+        return rdd_of(spark.sparkContext, batch)
+    refuse_what_is_not_carried(batch.schema)
+    try:
+        if batch.partitions is None:
+            return to_frame(spark, batch.records, batch.schema)
+        rows = make_batch(map(plain, batch.records), None, batch.partitions)
+        return spark.createDataFrame(rdd_of(spark.sparkContext, rows), batch.schema)
+    except AnalysisException as error:  # a type that is switched off in this session
+        raise InvalidArgument(f"Spark does not take the schema of the stream {name!r}: {root_cause(error)}") from error
+
+
+def _outputs(
+    spark: SparkSession, subject: Subject, inputs: Mapping[str, DataFrame | RDD[Any]], drawn: Record
+) -> Mapping[str, DataFrame | RDD[Any]]:
+    """What the subject makes of its inputs, by output name."""
+    from pyspark import RDD
+    from pyspark.sql import DataFrame
+
+    made = called(subject, inputs, drawn)
+    outputs = dict(made) if isinstance(made, Mapping) else {"output": made}
+    where = f"the subject {name_of(subject)}"
+    if not outputs:
+        raise SubjectFailure(f"{where} returned no output: return a DataFrame or an RDD, or a dict of them by name")
+    for name, output in outputs.items():
+        what = "returned" if not isinstance(made, Mapping) else f"returned, as {name!r},"
+        if not isinstance(output, (DataFrame, RDD)):
+            raise SubjectFailure(
+                f"{where} {what} {described('value', output)}: return a DataFrame or an RDD, or a dict of them"
+            )
+        if isinstance(output, DataFrame) and output.isStreaming:
+            raise SubjectFailure(
+                f"{where} {what} a streaming DataFrame, which a batch job does not end: leave engine= out"
+            )
+    return outputs
+
+
+def _collected(
+    spark: SparkSession, outputs: Mapping[str, DataFrame | RDD[Any]], how: Running, *, kept: bool
+) -> dict[str, Batch]:
+    thread = ThreadPoolExecutor(1, thread_name_prefix="firesteel")
+    most = how.large if kept else None
+    try:
+        waiting = {name: thread.submit(_in_order, spark, out, most, how) for name, out in outputs.items()}
+        return {name: batch.result(how.seconds) for name, batch in waiting.items()}
+    except FutureTimeout:
+        spark.sparkContext.cancelAllJobs()  # else they would go on, and keep the cores busy
+        raise SubjectFailure(
+            f"the job took longer than {how.seconds:g} s: the subject hangs, or needs more time (seconds=...)"
+        ) from None
+    except Exception as error:
+        raise SubjectFailure(f"the subject raised inside Spark: {root_cause(error)}") from error
+    finally:
+        thread.shutdown(wait=False, cancel_futures=True)
+
+
+def _in_order(spark: SparkSession, output: DataFrame | RDD[Any], most: int | None, how: Running) -> Batch:
+    with arriving(spark.sparkContext, None if how.under is None else how.under.shuffle_order):  # this thread's own
+        return _batch(spark, output, most)
+
+
+def _batch(spark: SparkSession, output: DataFrame | RDD[Any], most: int | None) -> Batch:
+    """An output's records; a DataFrame of more than `most` stays where it is."""
+    from pyspark import RDD
+
+    if isinstance(output, RDD):
+        return batch_of(output.collect())
+    reader = Reader(spark, output.schema)
+    return reader.batch_of(output) if most is None else large_batch([keep(output)], reader, most)

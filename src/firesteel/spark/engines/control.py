@@ -1,0 +1,168 @@
+"""Time under control: a streaming query's clock, its watermark, and what it does when there is no data.
+
+Spark offers none of this from outside. A query's clock is a field of its execution, which is replaced before the first
+batch; the end of event time is written into the tracker that Spark takes the next watermark from. Nothing is fed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from firesteel.spark.failures import SubjectFailure
+from firesteel.values.durations import START
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# Past every window, session, join bound and timer that anybody has set.
+_FAR = int(timedelta(days=100 * 365).total_seconds() * 1000)
+
+_ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+_NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
+# The watermark stands in the code that Spark generates, so it compiles that anew for every micro-batch: with so few
+# records it is done sooner without.
+_INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+_FEW = 10_000
+
+
+class Traits:
+    """What the plan of a subject says about how its query has to be driven."""
+
+    def __init__(self, frame: DataFrame) -> None:
+        lines = _NODE.findall(frame._jdf.queryExecution().analyzed().toString())
+        self.event_time = any(name == "EventTimeWatermark" for name, _ in lines)
+        self.processors = any(name.startswith("TransformWithState") for name, _ in lines)
+        self.in_python = any(name == "TransformWithStateInPySpark" for name, _ in lines)
+        # Spark runs batch after batch for these, because a timer may be due: it is never idle.
+        self.restless = any("WithState" in name and "ProcessingTime" in rest for name, rest in lines)
+        # Where it runs no batch without data, the runner has to.
+        self.driven = self.restless or frame.sparkSession.conf.get(_NO_DATA) == "false"
+
+
+# A line of a plan's tree: branches, a mark for streaming, the node's name, its arguments.
+_NODE = re.compile(r"^[ :+|-]*~?(\w+)(.*)$", re.MULTILINE)
+
+
+@contextmanager
+def settings_for(spark: SparkSession, traits: Traits, records: int) -> Iterator[None]:
+    """The session's settings that a query of so many records needs when it starts; it keeps a copy of them."""
+    wanted = dict(_INTERPRETED) if traits.event_time and records <= _FEW else {}
+    if traits.restless:
+        wanted[_NO_DATA] = "false"  # batches without data run when the runner says so
+    if traits.processors and "RocksDB" not in str(spark.conf.get(_PROVIDER)):
+        wanted[_PROVIDER] = _ROCKSDB  # the only store that transformWithState works with
+    if traits.processors and traits.in_python:
+        _require_protobuf()
+    with changed(spark, wanted):
+        yield
+
+
+@contextmanager
+def changed(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Settings of the session, changed for a while."""
+    before = {name: spark.conf.get(name) for name in settings}
+    try:
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        yield
+    finally:
+        for name, old in before.items():
+            spark.conf.set(name, str(old))
+
+
+def _require_protobuf() -> None:
+    from importlib.util import find_spec
+
+    # PySpark does not ask for it, and its workers die without a word.
+    if find_spec("google") is None or find_spec("google.protobuf") is None:
+        raise SubjectFailure(
+            "the subject uses transformWithState, for which PySpark needs the package protobuf: pip install protobuf"
+        )
+
+
+class Control:
+    """The time of one running query."""
+
+    def __init__(self, spark: SparkSession, execution: Any, traits: Traits, interval: timedelta) -> None:
+        jvm: Any = spark._jvm
+        self._jvm = jvm
+        self._execution, self._traits, self._interval = execution, traits, interval
+        self._clock = jvm.org.apache.spark.util.ManualClock(_millis(START))
+        _give_clock(execution, self._clock)
+
+    def at(self, index: int) -> datetime:
+        """The processing time of a batch."""
+        return START + index * self._interval
+
+    def advance_to(self, index: int) -> None:
+        """Make it the time of a batch: call it while the query is idle."""
+        self._clock.setTime(_millis(self.at(index)))
+
+    @contextmanager
+    def unseen(self) -> Iterator[None]:
+        """Feed several sources, or partitions, so that the query sees all of it in one batch."""
+        lock = self._execution.awaitProgressLock()  # the query holds it while it looks for new data
+        lock.lock()
+        try:
+            yield
+        finally:
+            lock.unlock()
+
+    @property
+    def watermark(self) -> int:
+        """The watermark that the next batch will have, in milliseconds."""
+        return int(self._execution.watermarkTracker().currentWatermark())
+
+    def end_event_time(self) -> bool:
+        """Move the watermark past everything, from the next but one batch on; False where there is none."""
+        tracker = self._execution.watermarkTracker()
+        ends = field_of(tracker, "operatorToWatermarkMap").get(tracker)
+        as_java = self._jvm.scala.jdk.javaapi.CollectionConverters.asJava
+        found: dict[Any, Any] = dict(as_java(ends))
+        far = max([self.watermark, *map(_value, found.values())]) + _FAR
+        for operator, end in found.items():
+            ends.update(operator, self._jvm.scala.Option.apply(far) if _is_option(end) else far)
+        return bool(found)
+
+
+def _value(end: Any) -> int:
+    """The watermark of one operator: an Option from Spark 4.1 on, a number before."""
+    if not _is_option(end):
+        return int(end)
+    return int(end.get()) if end.isDefined() else 0
+
+
+def _is_option(end: Any) -> bool:
+    return not isinstance(end, int)
+
+
+def _millis(moment: datetime) -> int:
+    return int(moment.timestamp() * 1000)
+
+
+def _give_clock(execution: Any, clock: Any) -> None:
+    field_of(execution, "triggerClock").set(execution, clock)
+
+
+def field_of(thing: Any, name: str) -> Any:
+    """A private field of a JVM object, through its class or one above it."""
+    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+
+    found = thing.getClass()
+    while found is not None:
+        try:
+            field = found.getDeclaredField(name)
+        except Py4JJavaError:
+            found = found.getSuperclass()
+        else:
+            field.setAccessible(True)
+            return field
+    raise SubjectFailure(
+        f"this version of Spark keeps time in a way that firesteel does not know (no {name} in "
+        f"{thing.getClass().getName()}): processing time and the end of event time cannot be controlled with it"
+    )

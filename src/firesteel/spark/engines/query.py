@@ -1,0 +1,242 @@
+"""One streaming query: started, fed batch by batch on a clock of its own, and what it has put out read by batch id."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from firesteel.spark.engines.control import Control, Traits, settings_for
+from firesteel.spark.engines.recorded import Reader
+from firesteel.spark.engines.source import MemorySource
+from firesteel.spark.engines.state import StateReader
+from firesteel.spark.failures import SubjectFailure, refused_mode, root_cause
+from firesteel.spark.frames.large import keep, large_batch
+from firesteel.spark.running import Running
+from firesteel.spark.session import checkpoints
+from firesteel.values.streams import Batch, Instant, Trace
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+_numbers = itertools.count()
+_NO_WATERMARK = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+_PROGRESS_SECONDS = 30.0
+
+
+class TooLarge(Exception):
+    """An output that was collected turned out to be large; `judged` instants before it were fine."""
+
+    judged = 0
+
+
+class Query:
+    """One streaming query with its sources and what it has put out: the state of a run."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        name: str,
+        frame: DataFrame,
+        sources: Sequence[MemorySource],
+        mode: str,
+        how: Running,
+        kept: bool,
+    ) -> None:
+        self.name = name
+        self.mode = mode
+        self.watermark: datetime | None = None
+        self.dropped = 0
+        self.state: Batch | None = None
+        self._spark, self._frame, self._sources, self._how = spark, frame, sources, how
+        self._reader = Reader(spark, frame.schema)
+        self._traits = Traits(frame)
+        if how.over is not None:
+            how.over.check_output(name, self._reader.schema)
+        self._kept: list[tuple[int, DataFrame]] | None = [] if kept else None
+        self._seen = -1
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="firesteel")
+
+    @contextmanager
+    def running(self, stack: ExitStack) -> Iterator[None]:
+        self._view = f"firesteel_{next(_numbers)}"
+        self._checkpoint = checkpoints.new_folder(self._spark)
+        stack.callback(checkpoints.remove, self._spark, self._checkpoint)
+        self._start()
+        try:
+            self._give_control()
+            self._states = StateReader(self._spark, self._checkpoint)
+            yield
+        finally:
+            self._stop()
+            self._spark.catalog.dropTempView(self._view)
+            self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _start(self) -> None:
+        writer = self._frame.writeStream.outputMode(self.mode).option("checkpointLocation", self._checkpoint)
+        if self._kept is None:
+            writer = writer.format("memory").queryName(self._view)
+        else:
+            writer = writer.foreachBatch(self._keep)
+        with settings_for(self._spark, self._traits, sum(source.size for source in self._sources)):
+            try:
+                self._query = writer.start()
+            except Exception as error:
+                raise refused_mode(error, self.mode, self.name) from error
+
+    def _give_control(self) -> None:
+        execution = self._query._jsq.streamingQuery()
+        self._sink = execution.sink()
+        self._control = Control(self._spark, execution, self._traits, self._how.batch_interval)
+
+    def _stop(self) -> None:
+        with suppress(Exception):  # a query that failed says so again when it is stopped
+            self._query.stop()
+
+    def stopped(self, replayed: Taken | None) -> list[MemorySource]:
+        """Stop the query, with a batch not committed if it has to be replayed; the sources that it can go on with."""
+        self._stop()
+        if replayed is not None:
+            self._seen = replayed.batch_ids.start - 1
+            self._uncommit(replayed.batch_ids.start)
+        return [source.anew(to_last_batch=replayed is not None) for source in self._sources]
+
+    def _uncommit(self, batch_id: int) -> None:
+        """Leave the checkpoint as a crash does between a batch's output and its commit."""
+        jvm: Any = self._spark._jvm
+        for log, first in (("commits", batch_id), ("offsets", batch_id + 1)):
+            folder = jvm.org.apache.hadoop.fs.Path(self._checkpoint, log)
+            files = folder.getFileSystem(self._spark._jsc.hadoopConfiguration())
+            for found in files.listStatus(folder):
+                name = found.getPath().getName()
+                if name.isdecimal() and int(name) >= first:
+                    files.delete(found.getPath(), False)
+
+    def start_again(self, frame: DataFrame, sources: Sequence[MemorySource], index: int) -> None:
+        """Start it from its checkpoint, after or in a batch."""
+        self._frame, self._sources = frame, sources
+        self._start()
+        self._give_control()
+        self._control.advance_to(index)
+
+    @property
+    def keeps_state(self) -> bool:
+        """Does the subject keep state? Known once it was read."""
+        return self._states.keeps_any
+
+    def time(self, index: int) -> datetime:
+        """The processing time of a batch."""
+        return self._control.at(index)
+
+    def feed(self, index: int) -> None:
+        """Add a batch to every source, seen by Spark all at once, at the batch's own time."""
+        self._control.advance_to(index)
+        at_once = len(self._sources) == 1 and self._sources[0].is_fed_at_once(index)
+        with nullcontext() if at_once else self._control.unseen():
+            for source in self._sources:
+                source.feed(index)
+
+    def settle(self, index: int, instants: Sequence[Instant], *, last: bool) -> None:
+        """Wait until Spark has done everything that it can do with what it was fed."""
+        before = self._control.watermark if self._traits.restless else 0
+        self._wait(index, instants)
+        if self._traits.restless and self._control.watermark != before:
+            self._feed_nothing()  # event time moved, and Spark runs no batch without data here
+            self._wait(index, instants)
+        if last and self._closes() and self._control.end_event_time():
+            for _ in range(2 if self._traits.driven else 1):  # one to take the new watermark, one to act on it
+                self._feed_nothing()
+                self._wait(index, instants)
+
+    def _closes(self) -> bool:
+        # In complete mode Spark puts out the whole table always, and keeps every window.
+        return self._how.close and self._traits.event_time and self.mode != "complete"
+
+    def _feed_nothing(self) -> None:
+        self._sources[0].feed_nothing()
+
+    def _wait(self, index: int, instants: Sequence[Instant]) -> None:
+        seconds = self._how.seconds
+        try:
+            self._thread.submit(self._query.processAllAvailable).result(timeout=seconds)
+        except FutureTimeout:
+            raise SubjectFailure(
+                f"batch {index} took longer than {seconds:g} s: the subject hangs, or needs more time (seconds=...)",
+                Trace(instants),
+            ) from None
+        except Exception as error:
+            raise SubjectFailure(
+                f"the subject raised inside Spark in batch {index}: {root_cause(error)}", Trace(instants)
+            ) from error
+
+    def take(self) -> Taken:
+        """What came out since the last time: a handle, quick to get and not changed by later batches."""
+        first = self._seen + 1
+        rows: Any
+        if self._kept is not None:
+            rows, self._kept = self._kept, []
+            self._seen = max((batch_id for batch_id, _ in rows), default=self._seen)
+        else:
+            rows = self._sink.dataSinceBatch(self._seen)
+            latest = self._sink.latestBatchId()
+            self._seen = latest.get() if latest.isDefined() else self._seen
+        if self._how.state:
+            self.state = self._states.after(self._seen)
+        return Taken(range(first, self._seen + 1), rows)
+
+    def output(self, taken: Taken) -> Batch:
+        """The batch behind a handle; the watermark and the late records of its micro-batches are known from then on."""
+        if self._traits.event_time:
+            self._read_progress(taken.batch_ids)
+        if self._kept is None:
+            if taken.rows.size() > self._how.large:
+                raise TooLarge
+            return self._reader.batch(taken.rows)
+        # In complete mode every micro-batch puts out the whole table anew: the last one is the answer.
+        frames = [frame for _, frame in (taken.rows[-1:] if self.mode == "complete" else taken.rows)]
+        return large_batch(frames, self._reader, self._how.large)
+
+    def _keep(self, frame: DataFrame, batch_id: int) -> None:
+        assert self._kept is not None
+        self._kept.append((batch_id, keep(frame)))
+
+    def _read_progress(self, batch_ids: range) -> None:
+        """The watermark that was in force while the data batch ran, and the records dropped as late."""
+        progress = self._progress(batch_ids)
+        first = min(progress, default=None)
+        if first is not None:
+            at = datetime.fromisoformat(progress[first]["eventTime"].get("watermark", _NO_WATERMARK.isoformat()))
+            self.watermark = at if at > _NO_WATERMARK else None
+        self.dropped = sum(
+            operator["numRowsDroppedByWatermark"] for p in progress.values() for operator in p["stateOperators"]
+        )
+
+    def _progress(self, batch_ids: range) -> dict[int, dict[str, Any]]:
+        """Spark's own account of some micro-batches; it may come a moment after the batch is done."""
+        found: dict[int, dict[str, Any]] = {}
+        give_up = time.monotonic() + _PROGRESS_SECONDS
+        while not set(batch_ids) <= set(found) and time.monotonic() < give_up:
+            for event in reversed(list(self._query._jsq.recentProgress())):
+                if event.batchId() < batch_ids.start:
+                    break
+                if event.batchId() in batch_ids and event.batchId() not in found:
+                    found[event.batchId()] = json.loads(event.json())
+        if not set(batch_ids) <= set(found):
+            raise SubjectFailure(f"Spark gave no account of a micro-batch within {_PROGRESS_SECONDS:g} s")
+        return found
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Output that was taken but not looked at yet, and the ids of the micro-batches that made it."""
+
+    batch_ids: range
+    rows: Any

@@ -1,0 +1,66 @@
+"""From Spark's rows to records: exact types, timestamps in UTC, columns of the same name kept apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from firesteel.values.schemas.conform import conformer
+from firesteel.values.streams import Batch, make_batch
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+class Reader:
+    """Makes batches of rows that Spark put out with one schema."""
+
+    def __init__(self, spark: SparkSession, schema: StructType) -> None:
+        self._spark = spark
+        self.schema = with_unique_names(schema)
+        self._rows_schema = spark._jsparkSession.parseDataType(schema.json())
+        self._record = conformer(self.schema, moment=from_local)
+        jvm: Any = spark._jvm
+        self._as_java_list: Callable[[Any], Any] = jvm.scala.jdk.javaapi.CollectionConverters.asJava
+
+    def batch(self, rows: Any) -> Batch:
+        """A batch of a Scala sequence of rows."""
+        if rows.isEmpty():
+            return make_batch((), self.schema)
+        return self.batch_of(self.frame(rows))
+
+    def frame(self, rows: Any) -> DataFrame:
+        """A DataFrame of a Scala sequence of rows."""
+        from pyspark.sql import DataFrame
+
+        made = self._spark._jsparkSession.createDataFrame(self._as_java_list(rows), self._rows_schema)
+        return DataFrame(made, self._spark)
+
+    def batch_of(self, frame: DataFrame) -> Batch:
+        """A batch of all rows of a DataFrame, collected."""
+        return make_batch(map(self._record, frame.collect()), self.schema)
+
+
+def with_unique_names(schema: StructType) -> StructType:
+    """The schema with a number behind a name that came before: a join may put out two columns of one name."""
+    from pyspark.sql.types import StructField, StructType
+
+    names = schema.fieldNames()
+    if len(set(names)) == len(names):
+        return schema
+    made: set[str] = set()
+    fields = []
+    for field in schema.fields:
+        numbered = (f"{field.name}_{number}" for number in count(2))
+        name = field.name if field.name not in made else next(n for n in numbered if n not in made | set(names))
+        made.add(name)
+        fields.append(StructField(name, field.dataType, field.nullable, field.metadata))
+    return StructType(fields)
+
+
+def from_local(moment: datetime) -> datetime:
+    """PySpark collects timestamps as naive datetimes in the process's own zone, with the fold set."""
+    return moment.astimezone(UTC)

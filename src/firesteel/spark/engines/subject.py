@@ -1,0 +1,97 @@
+"""Calling the subject: what it is given, and whether it returned what can be run."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from firesteel.errors import InvalidArgument, described
+from firesteel.names import name_of
+from firesteel.spark.failures import SubjectFailure, root_cause
+from firesteel.values.records import Record
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Subject: TypeAlias = Callable[..., Any]
+
+
+def outputs_of(
+    spark: SparkSession, subject: Subject, inputs: Mapping[str, DataFrame], drawn: Record
+) -> Mapping[str, DataFrame]:
+    """What the subject makes of its inputs, by output name."""
+    return _outputs(spark, subject, called(subject, inputs, drawn))
+
+
+def taken_by(subject: Subject, drawn: Record) -> dict[str, Any]:
+    """The drawn values that a subject has parameters for."""
+    if not drawn.__dict__ or not callable(subject):
+        return {}
+    try:
+        parameters = inspect.signature(subject).parameters
+    except ValueError:  # a builtin without a signature
+        return {}
+    return {name: value for name, value in drawn.__dict__.items() if name in parameters}
+
+
+def called(subject: Subject, frames: Mapping[str, Any], drawn: Record) -> Any:
+    """What the subject makes of its inputs: one is handed over by position, several by name, as are drawn values."""
+    if not callable(subject):
+        raise InvalidArgument(f"{described('subject', subject)} is no function of DataFrames")
+    by_name = {} if list(frames) == ["input"] else dict(frames)
+    by_place = () if by_name else tuple(frames.values())
+    by_name |= taken_by(subject, drawn)
+    try:
+        inspect.signature(subject).bind(*by_place, **by_name)
+    except TypeError as error:
+        takes = ", ".join(inspect.signature(subject).parameters)
+        raise InvalidArgument(
+            f"the subject {name_of(subject)}({takes}) cannot take the streams {', '.join(map(repr, frames))}: {error}. "
+            "One stream is handed over by position; a dict of streams by name"
+        ) from None
+    except ValueError:
+        pass  # a builtin without a signature: let it be called
+    try:
+        with _quiet():
+            return subject(*by_place, **by_name)
+    except Exception as error:
+        raise SubjectFailure(
+            f"the subject {name_of(subject)} raised {type(error).__name__} when it was built: {root_cause(error)}"
+        ) from error
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """PySpark logs the whole stack of an analysis error that is about to be raised; it is kept as the cause anyway."""
+    logger = logging.getLogger("DataFrameQueryContextLogger")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before
+
+
+def _outputs(spark: SparkSession, subject: Subject, made: Any) -> Mapping[str, DataFrame]:
+    from pyspark.sql import DataFrame
+
+    frames = dict(made) if isinstance(made, Mapping) else {"output": made}
+    where = f"the subject {name_of(subject)}"
+    if not frames:
+        raise SubjectFailure(f"{where} returned no output: return a DataFrame, or a dict of them by name")
+    for name, frame in frames.items():
+        what = "returned" if name == "output" and not isinstance(made, Mapping) else f"returned, as {name!r},"
+        if not isinstance(frame, DataFrame):
+            raise SubjectFailure(f"{where} {what} {described('value', frame)}: return a DataFrame, or a dict of them")
+        if not frame.sparkSession._jsparkSession.equals(spark._jsparkSession):
+            raise SubjectFailure(
+                f"{where} {what} a DataFrame of another Spark session: build it from the DataFrames that it is given"
+            )
+        if not frame.isStreaming:
+            raise SubjectFailure(
+                f"{where} {what} a batch DataFrame, which no stream flows through: build it from the DataFrames that "
+                "it is given"
+            )
+    return frames

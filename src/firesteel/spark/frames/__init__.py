@@ -1,0 +1,1 @@
+"""Batches that stay in Spark, and the comparison of DataFrames."""

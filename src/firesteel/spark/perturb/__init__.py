@@ -1,0 +1,1 @@
+"""Running a case under a perturbation: what is changed in its input, and in Spark."""

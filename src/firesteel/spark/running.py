@@ -1,0 +1,43 @@
+"""How cases are run, as one value: what the engines, bulk runs and perturbations all go by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from firesteel.perturb import Variant
+    from firesteel.values.windows import Window
+
+
+@dataclass(frozen=True)
+class Running:
+    """How cases are run."""
+
+    output_mode: str | Mapping[str, str] = "append"
+    large: int = 10_000
+    """A batch of more records than this stays a Spark DataFrame."""
+    seconds: float = 120.0
+    """A micro-batch that takes longer than this hangs."""
+    batch_interval: timedelta = timedelta(seconds=1)
+    """Processing time from one batch to the next."""
+    over: Window | None = None
+    """Windows of event time that are the instants, instead of the batches."""
+    close: bool = True
+    """Does event time end with the stream, so that the last windows come out?"""
+    state: bool = False
+    """Is the state read after every instant?"""
+    engine: str = "structured"
+    """What runs the cases: "structured", "dstream" or "batch"."""
+    under: Variant | None = None
+    """What is changed in how Spark runs them (`firesteel.spark.perturb.perturbed`)."""
+
+    def mode_of(self, output: str) -> str:
+        """The output mode of one output.
+
+        >>> Running(output_mode={"counts": "update"}).mode_of("counts"), Running().mode_of("output")
+        ('update', 'append')
+        """
+        return self.output_mode if isinstance(self.output_mode, str) else self.output_mode.get(output, "append")

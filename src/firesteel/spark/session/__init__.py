@@ -1,0 +1,1 @@
+"""Spark sessions for tests: starting one quickly, resetting it, its Java, its checkpoints."""

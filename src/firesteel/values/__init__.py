@@ -1,0 +1,1 @@
+"""Plain values: records, batches, streams, instants, traces, cases, equality, windows, schemas. They know no Spark."""

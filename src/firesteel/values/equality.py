@@ -1,0 +1,324 @@
+"""`Equality`: when two records count as one and the same, with tolerances, ignored columns or a function of the user.
+
+Columns are compared by name, whatever their order; a plain tuple has no names, and equals tuples and lists only. NaN
+equals NaN, null equals null, an infinity equals itself, and values inside lists, maps and records are compared alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from operator import itemgetter
+from typing import Any, TypeAlias
+
+from firesteel.errors import InvalidArgument, PredicateError, described
+from firesteel.names import name_of
+from firesteel.values.records import Record, brief, columns_of
+
+# Types whose values are their own canonical form. Floats and decimals are not among them: NaN is not equal to itself.
+_PLAIN = frozenset({int, str, bool, type(None), bytes, date, datetime})
+FLAT = _PLAIN | {float, Decimal}
+"""Types that hold no other values: where Python calls two of these equal, they are."""
+_Layout: TypeAlias = tuple[tuple[Any, ...], Callable[[Mapping[str, Any]], tuple[Any, ...]]]
+
+
+@dataclass(frozen=True, repr=False)
+class Equality:
+    """When two records are equal. Made by `fs.equality(...)`.
+
+    >>> close = equality(abs_tol=0.1, ignore=["at"])
+    >>> close
+    equality(abs_tol=0.1, ignore=['at'])
+    >>> close.equal(Record(n=1.0, at=1), Record(n=1.05, at=2)), close.equal(Record(n=1.0, at=1), Record(n=1.2, at=1))
+    (True, False)
+    """
+
+    rel_tol: float = 0.0
+    abs_tol: float = 0.0
+    ignore: tuple[str, ...] = ()
+    by: Callable[[Any], Hashable] | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Without tolerances: then equality is an equivalence, and `key` gives its classes.
+
+        With tolerances it is none: 1.0 may equal 1.1, and 1.1 equal 1.2, while 1.0 does not equal 1.2.
+        """
+        return not self.rel_tol and not self.abs_tol
+
+    def equal(self, left: Any, right: Any) -> bool:
+        """Are these two records equal?
+
+        >>> equality().equal({"n": [float("nan"), None]}, Record(n=[float("nan"), None]))
+        True
+        """
+        if not self.exact:
+            return _close(self._compared(left), self._compared(right), self.rel_tol, self.abs_tol)
+        return self.key(left) == self.key(right)
+
+    def key(self, record: Any) -> Hashable:
+        """A hashable value that two records share if and only if they are equal. Not with tolerances.
+
+        >>> equality(ignore=["at"]).key(Record(n=1, at=1)) == equality(ignore=["at"]).key({"at": 2, "n": 1})
+        True
+        """
+        if not self.exact:
+            raise InvalidArgument(f"{self!r} has no keys: tolerances make no classes of equals; use .equal(a, b)")
+        if self.by is not None:
+            return canonical(self._by(record))
+        return canonical(self._compared(record))
+
+    @property
+    def key_function(self) -> Callable[[Any], Hashable]:
+        """`key`, as the function that is fastest: for code that asks often."""
+        return canonical if self == EXACT else self.key
+
+    @property
+    def equal_function(self) -> Callable[[Any, Any], bool]:
+        """`equal`, as the function that is fastest."""
+        return _exactly_equal if self == EXACT else self.equal
+
+    def _by(self, record: Any) -> Hashable:
+        assert self.by is not None
+        try:
+            return self.by(record)
+        except Exception as error:
+            raise PredicateError(f"equality(by={name_of(self.by)}) raised {error!r} at {brief(record)}") from error
+
+    def _compared(self, record: Any) -> Any:
+        """The record without the columns that are ignored."""
+        columns = named(record) if self.ignore else None
+        if columns is None:
+            return record
+        return {name: value for name, value in columns.items() if name not in self.ignore}
+
+    def __repr__(self) -> str:
+        said = [f"{name}={value!r}" for name, value in (("rel_tol", self.rel_tol), ("abs_tol", self.abs_tol)) if value]
+        if self.ignore:
+            said.append(f"ignore={list(self.ignore)!r}")
+        if self.by is not None:
+            said.append(f"by={name_of(self.by)}")
+        return f"equality({', '.join(said)})"
+
+
+EXACT = Equality()
+
+
+def equality(
+    *,
+    rel_tol: float = 0.0,
+    abs_tol: float = 0.0,
+    ignore: Sequence[str] = (),
+    by: Callable[[Any], Hashable] | None = None,
+) -> Equality:
+    """When two records count as equal.
+
+    `rel_tol` and `abs_tol` are how far floats may differ, as in `math.isclose`, also inside lists, maps and records (a
+    map's keys are compared exactly). `ignore` names columns that are not compared. `by` is a function of the record:
+    two records are equal where it gives the same.
+
+    >>> equality(rel_tol=0.01).equal([100.0, float("inf")], [100.5, float("inf")])
+    True
+    >>> equality(by=lambda word: word.lower()).equal("Fire", "fire")
+    True
+    """
+    for name, tolerance in (("rel_tol", rel_tol), ("abs_tol", abs_tol)):
+        if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not 0 <= tolerance < math.inf:
+            raise InvalidArgument(f"{described(name, tolerance)} is no tolerance: write a number from 0, as 1e-9")
+    if rel_tol >= 1:
+        raise InvalidArgument(f"{described('rel_tol', rel_tol)} would call all numbers equal: write a part, as 1e-9")
+    if isinstance(ignore, str) or not isinstance(ignore, Sequence) or not all(isinstance(n, str) for n in ignore):
+        instead = repr([ignore]) if isinstance(ignore, str) else "['ingested_at']"
+        raise InvalidArgument(f"{described('ignore', ignore)} is no list of columns: write ignore={instead}")
+    if by is not None and not callable(by):
+        raise InvalidArgument(
+            f"{described('by', by)} is no function: write by=lambda record: ..., with what equal records share"
+        )
+    if by is not None and (rel_tol or abs_tol or ignore):
+        raise InvalidArgument(
+            f"{described('by', by)} decides alone: leave rel_tol, abs_tol and ignore out, and round floats or leave "
+            "columns out in the function"
+        )
+    return Equality(float(rel_tol), float(abs_tol), tuple(dict.fromkeys(ignore)), by)
+
+
+def named(record: Any) -> Mapping[str, Any] | None:
+    """A record's columns by name; None for a value that has none.
+
+    >>> named(Record(a=1)), named({"a": 1}), named((1,))
+    ({'a': 1}, {'a': 1}, None)
+    """
+    match record:
+        case Record():
+            return record.__dict__
+        case Mapping():
+            return record if all(isinstance(name, str) for name in record) else None
+        case tuple():
+            names = columns_of(record)
+            return None if names is None else dict(zip(names, record, strict=True))
+        case _:
+            return None
+
+
+def canonical(value: Any) -> Hashable:
+    """A hashable value that stands for all values equal to this one.
+
+    >>> canonical(Record(a=1, b=[float("nan")])) == canonical({"b": [float("nan")], "a": 1})
+    True
+    >>> canonical(Record(a=1)) == canonical(Record(b=1))
+    False
+    """
+    kind = type(value)
+    if kind is Record:
+        return _named_form(value.__dict__)
+    if kind in _PLAIN:
+        return value  # type: ignore[no-any-return]
+    match value:
+        case float():
+            return value if value == value else NotANumber
+        case Decimal():
+            return NotANumber if value.is_nan() else value
+        case tuple() if columns_of(value) is not None:
+            return _named_form(dict(zip(columns_of(value) or (), value, strict=True)))
+        case list() | tuple():
+            return tuple(map(canonical, value))
+        case Mapping() if named(value) is not None:
+            return _named_form(value)
+        case Mapping():
+            return (dict, frozenset((canonical(key), canonical(item)) for key, item in value.items()))
+        case set() | frozenset():
+            return (set, frozenset(map(canonical, value)))
+        case bytearray():
+            return bytes(value)
+        case _ if kind.__module__ == "numpy" and hasattr(value, "tolist"):
+            return canonical(value.tolist())
+        case _ if _has_equality(kind) and isinstance(value, Hashable):
+            return value
+        case _ if hasattr(value, "__dict__") and not callable(value):
+            # A plain object without an equality of its own, as PySpark's VariantVal.
+            return (kind, _named_form(vars(value)))
+        case _:
+            return value if isinstance(value, Hashable) else (kind, repr(value))
+
+
+class NotANumber:
+    """What every NaN is in canonical form: the class itself, which stays one and the same when pickled."""
+
+
+# How records of one list of columns are read: their names in order, marked as names, and what takes out the values.
+_layouts: dict[tuple[str, ...], _Layout] = {}
+
+
+def _named_form(columns: Mapping[str, Any]) -> Hashable:
+    layout = _layouts.get(tuple(columns)) or _layout(columns)
+    values = layout[1](columns)
+    for value in values:
+        if type(value) not in _PLAIN and (type(value) is not float or value != value):
+            return layout[0], tuple(map(canonical, values))
+    return layout[0], values
+
+
+def _layout(columns: Mapping[str, Any]) -> _Layout:
+    if len(_layouts) > 1000:  # maps with text for keys come in any number of layouts
+        _layouts.clear()
+    names = tuple(sorted(columns))
+    values_of: Callable[[Mapping[str, Any]], tuple[Any, ...]]
+    match names:
+        case ():
+            values_of = _no_values
+        case (name,):
+            values_of = _OneValue(name)
+        case _:
+            values_of = itemgetter(*names)
+    layout = _layouts[tuple(columns)] = ((Record, *names), values_of)
+    return layout
+
+
+def _no_values(columns: Mapping[str, Any]) -> tuple[Any, ...]:
+    return ()
+
+
+@dataclass(frozen=True)
+class _OneValue:
+    name: str
+
+    def __call__(self, columns: Mapping[str, Any]) -> tuple[Any, ...]:
+        return (columns[self.name],)
+
+
+def _has_equality(kind: type) -> bool:
+    own: object = kind.__eq__
+    return own is not object.__eq__
+
+
+def _exactly_equal(left: Any, right: Any) -> bool:
+    # Python compares columns at full speed, and what it calls equal is, unless a column holds a record or a list.
+    if type(left) is Record and type(right) is Record:
+        columns = left.__dict__
+        try:
+            if columns == right.__dict__:
+                for value in columns.values():
+                    if type(value) not in FLAT:
+                        break
+                else:
+                    return True
+        except Exception:  # values such as numpy's arrays have no plain answer
+            pass
+    return canonical(left) == canonical(right)
+
+
+def _close(left: Any, right: Any, rel_tol: float, abs_tol: float) -> bool:
+    if _are_numbers(left, right):
+        return _close_numbers(left, right, rel_tol, abs_tol)
+    columns, others = named(left), named(right)
+    if columns is not None and others is not None:
+        return columns.keys() == others.keys() and all(
+            _close(value, others[name], rel_tol, abs_tol) for name, value in columns.items()
+        )
+    if columns is not None or others is not None:
+        return False
+    match left, right:
+        case (list() | tuple(), list() | tuple()):
+            pairs = zip(left, right, strict=False)
+            return len(left) == len(right) and all(_close(a, b, rel_tol, abs_tol) for a, b in pairs)
+        case Mapping(), Mapping():
+            by_key = {canonical(key): item for key, item in right.items()}
+            return len(left) == len(right) and all(
+                canonical(key) in by_key and _close(item, by_key[canonical(key)], rel_tol, abs_tol)
+                for key, item in left.items()
+            )
+        case _ if _numpy(left) or _numpy(right):
+            return _close(_plain(left), _plain(right), rel_tol, abs_tol)
+        case _:
+            return canonical(left) == canonical(right)
+
+
+def _are_numbers(left: Any, right: Any) -> bool:
+    """Two numbers, one of them a float at least."""
+    match left, right:
+        case (bool(), _) | (_, bool()):
+            return False
+        case (float(), float() | int()) | (int(), float()):
+            return True
+        case _:
+            return False
+
+
+def _close_numbers(left: float, right: float, rel_tol: float, abs_tol: float) -> bool:
+    if left != left or right != right:
+        return left != left and right != right
+    try:
+        return math.isclose(left, right, rel_tol=rel_tol, abs_tol=abs_tol)
+    except OverflowError:  # a whole number that no float can hold
+        return left == right
+
+
+def _numpy(value: Any) -> bool:
+    return type(value).__module__ == "numpy" and hasattr(value, "tolist")
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if _numpy(value) else value

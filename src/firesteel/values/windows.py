@@ -1,0 +1,352 @@
+"""Windows of a property's own: `over=fs.tumbling("15 minutes", on="ts")` judges event time, not Spark's micro-batches.
+
+A window is a span of event time, [start, end). The windows of a case are known from its input alone, before Spark
+runs; `Window.cut` makes a trace of them, one instant each, of the records that came and went in the micro-batches.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from firesteel.errors import InvalidArgument, described
+from firesteel.values.cases import Case, as_case
+from firesteel.values.durations import duration, text
+from firesteel.values.records import shown
+from firesteel.values.schemas.conform import in_utc
+from firesteel.values.streams import Batch, Instant, Span, Stream, Trace, common_span, make_batch, moments, together
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType, StructType
+
+__all__ = ["Window", "session_window", "sliding", "tumbling"]
+
+MOST = 100_000
+"""How many windows a case may have: more of them is a mistake, and would not come to an end."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MOMENT = timedelta(microseconds=1)
+
+
+def tumbling(size: str | timedelta, *, on: str | Mapping[str, str]) -> Window:
+    """Windows of one size, side by side, aligned as those of Spark's `window` are.
+
+    `on` names the column of the event time: one name for all inputs and outputs, or a name for each.
+
+    >>> tumbling("15 minutes", on={"input": "ts", "output": "at"})
+    tumbling('15 minutes', on={'input': 'ts', 'output': 'at'})
+    >>> clicks = Stream("ts TIMESTAMP", [[(datetime(2030, 1, 1, 9, 5),), (datetime(2030, 1, 1, 9, 31),)]])
+    >>> [f"{start:%H:%M} to {end:%H:%M}" for start, end in tumbling("15 minutes", on="ts").spans({"input": clicks})]
+    ['09:00 to 09:15', '09:15 to 09:30', '09:30 to 09:45']
+    """
+    length = duration(size, "size")
+    return _Aligned(length, length, on=_checked(on))
+
+
+def sliding(size: str | timedelta, *, every: str | timedelta, on: str | Mapping[str, str]) -> Window:
+    """Windows of one size, a new one `every` so often: they overlap, and a record lies in several.
+
+    >>> clicks = Stream("ts TIMESTAMP", [[(datetime(2030, 1, 1, 9, 5),)]])
+    >>> windows = sliding("30 minutes", every="15 minutes", on="ts").spans({"input": clicks})
+    >>> [f"{start:%H:%M} to {end:%H:%M}" for start, end in windows]
+    ['08:45 to 09:15', '09:00 to 09:30']
+    """
+    length, step = duration(size, "size"), duration(every, "every")
+    if step > length:
+        raise InvalidArgument(
+            f"{described('every', every)} is longer than {described('size', size)}: records between two windows would "
+            f"lie in none, and Spark refuses it; write every={text(length)!r} or less"
+        )
+    return _Aligned(length, step, on=_checked(on))
+
+
+def session_window(gap: str | timedelta, *, on: str | Mapping[str, str]) -> Window:
+    """Windows as Spark's `session_window` makes them, without keys: of input that comes less than `gap` apart.
+
+    A session lasts from its first input record until `gap` after its last, of all inputs together.
+
+    >>> at = [(datetime(2030, 1, 1, 9, minute),) for minute in (0, 4, 30)]
+    >>> windows = session_window("10 minutes", on="ts").spans({"input": Stream("ts TIMESTAMP", [at])})
+    >>> [f"{start:%H:%M} to {end:%H:%M}" for start, end in windows]
+    ['09:00 to 09:14', '09:30 to 09:40']
+    """
+    return _Session(duration(gap, "gap"), on=_checked(on))
+
+
+@dataclass(frozen=True)
+class Window(ABC):
+    """How the event time of a case is cut into windows: what `tumbling`, `sliding` and `session_window` give.
+
+    >>> isinstance(tumbling("1 hour", on="ts"), Window)
+    True
+    """
+
+    on: str | Mapping[str, str] = field(kw_only=True, hash=False)
+    """The event-time column of all inputs and outputs, or of each by its name."""
+
+    @abstractmethod
+    def _spans(self, times: Sequence[datetime], reach: Span) -> list[Span]:
+        """The windows of some input, by its event times and the first and the last moment that it covers."""
+
+    # --- does `on` fit the streams? ---
+
+    def check_names(self, inputs: Iterable[str], outputs: Iterable[str]) -> None:
+        """Refuse a name in `on` that is neither an input nor an output.
+
+        >>> tumbling("1 hour", on={"input": "ts", "out": "at"}).check_names(["input"], ["output"])
+        Traceback (most recent call last):
+            ...
+        firesteel.errors.InvalidArgument: on={'input': 'ts', 'out': 'at'} (dict) names 'out', which is no input or \
+output: the inputs are 'input', the outputs 'output'
+        """
+        inputs, outputs = list(inputs), list(outputs)
+        unknown = [name for name in self._columns if name not in {*inputs, *outputs}]
+        if unknown:
+            raise InvalidArgument(
+                f"{described('on', self.on)} names {_listed(unknown)}, which is no input or output: "
+                f"the inputs are {_listed(inputs)}, the outputs {_listed(outputs)}"
+            )
+
+    def check_input(self, name: str, schema: StructType | None) -> None:
+        """Refuse an input without the event-time column that `on` says.
+
+        >>> from firesteel.values import schemas
+        >>> tumbling("1 hour", on="ts").check_input("input", schemas.parse("ts TIMESTAMP"))
+        """
+        if schema is None:
+            raise InvalidArgument(
+                f"the input {name!r} has no schema, so no event time either: write Stream('ts TIMESTAMP NOT NULL', "
+                "[...]), or make its records with ss.records(schema)"
+            )
+        self._check(f"the input {name!r}", name, schema, "make it a TIMESTAMP in the schema of the stream")
+
+    def check_output(self, name: str, schema: StructType) -> None:
+        """Refuse an output without the event-time column that `on` says.
+
+        >>> from firesteel.values import schemas
+        >>> tumbling("1 hour", on="at").check_output("output", schemas.parse("at DATE"))
+        Traceback (most recent call last):
+            ...
+        firesteel.errors.InvalidArgument: on='at' (str): the column 'at' of the output 'output' is DATE, and event \
+time has to be TIMESTAMP or TIMESTAMP_NTZ: in the subject, add .withColumn('at', F.col('at').cast('timestamp'))
+        """
+        cast = "in the subject, add .withColumn({0!r}, F.col({0!r}).cast('timestamp'))"
+        self._check(f"the output {name!r}", name, schema, cast.format(self._columns.get(name, self.on)))
+
+    def _check(self, stream: str, name: str, schema: StructType, instead: str) -> None:
+        from firesteel.values.schemas import type_ddl
+
+        kinds = {field.name: field.dataType for field in schema.fields}
+        right = [column for column, kind in kinds.items() if _is_time(kind)]
+        there = f"its columns are {_listed(kinds)}; " + (f"write {right[0]!r}" if right else "add a TIMESTAMP")
+        column = self._column(name, f"{stream}: {there}", write=right[0] if right else "ts")
+        if column not in kinds:
+            inside = f", or select {column!r} as a column of its own" if column.split(".")[0] in kinds else ""
+            raise InvalidArgument(f"{described('on', self.on)}: {stream} has no column {column!r}; {there}{inside}")
+        if column not in right:
+            if _is_window(kinds[column]):
+                instead = f"select its start, as in .select(F.col({column!r}).start.alias('at'), ...)"
+            raise InvalidArgument(
+                f"{described('on', self.on)}: the column {column!r} of {stream} is {type_ddl(kinds[column])}, and "
+                f"event time has to be TIMESTAMP or TIMESTAMP_NTZ: {instead}"
+            )
+
+    @property
+    def _columns(self) -> Mapping[str, str]:
+        """The columns that `on` gives by the name of a stream."""
+        return {} if isinstance(self.on, str) else self.on
+
+    def _column(self, name: str, stream: str, *, write: str = "ts") -> str:
+        """The event-time column of an input or output."""
+        if isinstance(self.on, str):
+            return self.on
+        if name not in self.on:
+            raise InvalidArgument(
+                f"{described('on', self.on)} names no column of {stream}, as in on={dict(self.on) | {name: write}}"
+            )
+        return self.on[name]
+
+    # --- the windows of a case ---
+
+    def spans(self, inputs: Mapping[str, Stream]) -> list[Span]:
+        """The windows of a case, from its input alone, in order; empty ones as well, up to the ends of its event time.
+
+        >>> hour = (datetime(2030, 1, 1, 9, tzinfo=UTC), datetime(2030, 1, 1, 10, tzinfo=UTC))
+        >>> len(tumbling("15 minutes", on="ts").spans({"input": Stream("ts TIMESTAMP", [], span=hour)}))
+        4
+        """
+        for name, stream in inputs.items():
+            if stream.schema is not None:
+                self.check_input(name, stream.schema)
+        times = [moment for name, stream in inputs.items() for moment in self._times(name, stream)]
+        reach = _range(times, common_span(stream.span for stream in inputs.values()))
+        if reach is None:
+            return []
+        try:
+            return self._spans(times, reach)
+        except OverflowError as error:
+            raise InvalidArgument(
+                f"{self!r} has windows that begin before the year 1 or end after the year 9999, which no timestamp "
+                f"can say: the event times are {_reach(reach)}; bring them closer to today (ss.timed)"
+            ) from error
+
+    def _times(self, name: str, stream: Stream) -> list[datetime]:
+        column = self._column(name, f"the input {name!r}: write one")
+        found = [moment for batch in stream for moment in moments(batch, column)]
+        times = [moment for moment in found if moment is not None]
+        if len(times) < len(found):
+            record = [record for batch in stream for record in batch][found.index(None)]
+            raise InvalidArgument(
+                f"the input {name!r} has a record whose event time, {column!r}, is null, so that it lies in no window: "
+                f"{shown(record)}; make the column NOT NULL in the schema, or generate its times with ss.timed"
+            )
+        return times
+
+    def cut(self, trace: Trace, inputs: Mapping[str, Stream]) -> Trace:
+        """A trace with one instant a window: input of the streams, and output of the trace, by event time.
+
+        Output of no window is not lost: it is in the `outside` of the new trace.
+
+        >>> at = [datetime(2030, 1, 1, hour, tzinfo=UTC) for hour in (9, 11, 15)]
+        >>> clicks = Stream("ts TIMESTAMP", [[(at[1],)], [(at[0],)]])
+        >>> put_out = Batch([(at[1],), (at[2],)], schema="ts TIMESTAMP")
+        >>> run = Trace([Instant(0, {}, {"output": put_out})])
+        >>> windows = tumbling("1 hour", on="ts").cut(run, {"input": clicks})
+        >>> [(len(now.input), len(now.output)) for now in windows], len(windows.outside["output"])
+        ([(1, 0), (0, 0), (1, 1)], 1)
+        """
+        spans = self.spans(inputs)
+        taken = {
+            name: _whole(stream).within(self._column(name, f"the input {name!r}: write one"), spans)[0]
+            for name, stream in inputs.items()
+        }
+        given: dict[str, list[Batch]] = {}
+        outside: dict[str, Batch] = {}
+        for name in trace[0].outputs if trace else ():
+            output = together(instant.outputs[name] for instant in trace)
+            given[name], rest = output.within(self._column(name, f"the output {name!r}: write one"), spans)
+            if len(rest):
+                outside[name] = rest
+        drawn = as_case(inputs).drawn
+        instants: list[Instant] = []
+        for index, (start, _) in enumerate(spans):
+            instants.append(
+                Instant(
+                    index,
+                    {name: parts[index] for name, parts in taken.items()},
+                    {name: parts[index] for name, parts in given.items()},
+                    time=start,
+                    drawn=drawn,
+                    previous=instants[-1] if instants else None,
+                )
+            )
+        return Trace(instants, outside=outside)
+
+    def _allow(self, count: int, reach: Span) -> None:
+        if count > MOST:
+            raise InvalidArgument(
+                f"{self!r} cuts the input into {count:,} windows, {_reach(reach)}, and {MOST:,} are the most: bring "
+                "the event times closer together (ss.timed), or take a larger window"
+            )
+
+
+def instants_of(case: Case, over: Window | None) -> int:
+    """The number of instants that the trace of a case will have."""
+    return case.length if over is None else len(over.spans(case.inputs))
+
+
+@dataclass(frozen=True, repr=False)
+class _Aligned(Window):
+    """Windows of one size that start at the multiples of `every` since 1970 in UTC, as those of Spark do."""
+
+    size: timedelta
+    every: timedelta
+
+    def __repr__(self) -> str:
+        if self.every == self.size:
+            return f"tumbling({text(self.size)!r}, on={self.on!r})"
+        return f"sliding({text(self.size)!r}, every={text(self.every)!r}, on={self.on!r})"
+
+    def _spans(self, times: Sequence[datetime], reach: Span) -> list[Span]:
+        # The first window is the first that ends after the first moment, so that it holds it.
+        first = (reach[0] - _EPOCH - self.size) // self.every + 1
+        last = (reach[1] - _EPOCH) // self.every
+        self._allow(last - first + 1, reach)
+        starts = (_EPOCH + self.every * index for index in range(first, last + 1))
+        return [(start, start + self.size) for start in starts]
+
+
+@dataclass(frozen=True, repr=False)
+class _Session(Window):
+    """Windows that last as long as input comes less than `gap` apart."""
+
+    gap: timedelta
+
+    def __repr__(self) -> str:
+        return f"session_window({text(self.gap)!r}, on={self.on!r})"
+
+    def _spans(self, times: Sequence[datetime], reach: Span) -> list[Span]:
+        if not times:
+            return []
+        ordered = sorted(times)
+        breaks = [(last, first) for last, first in pairwise(ordered) if first - last >= self.gap]
+        self._allow(len(breaks) + 1, (ordered[0], ordered[-1]))
+        starts = [ordered[0], *(first for _, first in breaks)]
+        lasts = [*(last for last, _ in breaks), ordered[-1]]
+        return [(start, last + self.gap) for start, last in zip(starts, lasts, strict=True)]
+
+
+def _range(times: Sequence[datetime], covered: Span | None) -> Span | None:
+    """The first and the last moment of some input; both belong to it."""
+    edges = []
+    if covered is not None and covered[0] < covered[1]:
+        edges = [in_utc(covered[0]), in_utc(covered[1]) - _MOMENT]
+    if times:
+        edges += [min(times), max(times)]
+    return (min(edges), max(edges)) if edges else None
+
+
+def _whole(stream: Stream) -> Batch:
+    return together([make_batch((), stream.schema), *stream])
+
+
+def _checked(on: object) -> str | Mapping[str, str]:
+    """`on` as it was given, once it is known to be names of columns."""
+    how = "write the name of the event-time column, 'ts', or one for each stream, {'input': 'ts', 'output': 'at'}"
+    if not isinstance(on, (str, Mapping)):
+        raise InvalidArgument(f"{described('on', on)} names no column: {how}")
+    if not on:
+        raise InvalidArgument(f"{described('on', on)} is empty: {how}")
+    if isinstance(on, str):
+        return on
+    for name, column in on.items():
+        if not isinstance(name, str) or not name:
+            raise InvalidArgument(f"{described('on', on)} has {described('a key', name)}, no name of a stream: {how}")
+        if not isinstance(column, str) or not column:
+            raise InvalidArgument(f"{described(f'on[{name!r}]', column)} is no name of a column: {how}")
+    return dict(on)
+
+
+def _is_time(kind: DataType) -> bool:
+    from pyspark.sql.types import TimestampNTZType, TimestampType
+
+    return isinstance(kind, (TimestampType, TimestampNTZType))
+
+
+def _is_window(kind: DataType) -> bool:
+    """The struct that Spark's `window` puts out?"""
+    from pyspark.sql.types import StructType
+
+    return isinstance(kind, StructType) and kind.fieldNames() == ["start", "end"]
+
+
+def _reach(reach: Span) -> str:
+    return f"from {reach[0].isoformat(sep=' ')} to {reach[1].isoformat(sep=' ')}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names)) or "none"

@@ -1,0 +1,136 @@
+"""How cases of bulk runs are judged: which are run alone too, what is believed, and how close they came; no Spark."""
+
+import pytest
+
+import firesteel as fs
+from firesteel import Batch, Instant, Stream, Trace
+from firesteel.properties.claim import Property
+from firesteel.runs.judge import Judge
+from firesteel.spark.running import Running
+
+
+def case(length, first=0):
+    return fs.Case(Stream("n INT", [[(first + at,)] for at in range(length)]))
+
+
+class Runner:
+    """Passes everything on; `together` may be wrong from some batch on, and may refuse cases of some length."""
+
+    how = Running()
+    prefixes = True
+
+    def __init__(self, wrong_from=99, refused=()):
+        self.wrong_from, self.refused = wrong_from, refused
+        self.ran_apart = []
+        self.ran_together = []
+
+    def trace(self, run, wrong_from=99):
+        stream = run.inputs["input"]
+        return Trace(
+            Instant(at, {"input": batch}, {"output": Batch([] if at >= wrong_from else batch.records)})
+            for at, batch in enumerate(stream)
+        )
+
+    def apart(self, cases):
+        self.ran_apart += [run.length for run in cases]
+        return [self.trace(run) for run in cases]
+
+    def together(self, cases, *, also_single):
+        self.ran_together += [run.length for run in cases]
+        return [None if run.length in self.refused else self.trace(run, self.wrong_from) for run in cases]
+
+
+def screened(runner, cases):
+    judge = Judge(Property(fs.always(lambda now: True)), runner)
+    judge.screen(cases)
+    return judge
+
+
+@pytest.mark.parametrize(("count", "samples"), [(8, 1), (49, 1), (100, 2), (150, 3), (1000, 3)])
+def test_more_cases_have_more_samples(count, samples):
+    runner = Runner()
+    judge = screened(runner, [case(2, first) for first in range(count)])
+    assert runner.ran_apart == [2] * samples and runner.ran_together == [2] * count
+    assert judge.disagreement is None and judge.screened(case(2, 1))
+
+
+def test_of_a_long_case_the_first_batches_are_run_alone():
+    """They are a case of the bulk run too: else there would be nothing to compare them with."""
+    runner = Runner()
+    judge = screened(runner, [case(30, first) for first in range(10)])
+    assert runner.ran_apart == [8] and runner.ran_together == [30] * 10 + [8]
+    assert judge.disagreement is None and judge.screened(case(30, 1))
+
+
+def test_where_the_first_batches_cannot_run_with_the_others_the_whole_case_is_run_alone():
+    runner = Runner(refused=(8,))
+    screened(runner, [case(30, first) for first in range(10)])
+    assert runner.ran_apart == [30]
+
+
+@pytest.mark.parametrize("length", [3, 30])
+@pytest.mark.parametrize("refused", [(), (8,)])
+def test_a_bulk_run_that_is_wrong_is_not_believed(length, refused):
+    judge = screened(Runner(wrong_from=2, refused=refused), [case(length, first) for first in range(10)])
+    assert "differ in batch 2: a defect of bulk runs" in judge.disagreement
+    assert not judge.knows(case(length, 1))
+
+
+def test_cases_that_differ_only_in_what_was_drawn_are_different():
+    judge = screened(Runner(), [fs.Case(case(2), n=n) for n in range(10)])
+    assert judge.screened(fs.Case(case(2), n=3))
+    assert not judge.knows(fs.Case(case(2), n=10)) and not judge.knows(case(2))
+
+
+def test_what_it_said_before_is_forgotten():
+    judge = screened(Runner(), [case(2, first) for first in range(10)])
+    assert judge.screened(case(2, 1))
+    judge.disagree(Trace(()), Trace(()))
+    assert not judge.knows(case(2, 1)) and judge.knows(case(2, 5)), "all but what was run alone"
+
+
+def test_cases_of_many_lengths():
+    runner = Runner()
+    screened(runner, [case(1 + first % 20, first) for first in range(150)])
+    assert len(runner.ran_apart) == 3 and max(runner.ran_apart) <= 8
+
+
+def test_how_close_a_case_came_is_asked_of_all_that_was_seen():
+    """The verdict is there with the first instant; what comes later tells which case is worth changing."""
+
+    def has(n):
+        return fs.now(lambda now: (n,) in now.input, name=f"has_{n}")
+
+    in_turn = has(0) & fs.next_(has(1)) & fs.next_(has(2), times=2)
+    judge = Judge(Property(fs.implies(in_turn, fs.next_(lambda now: not now.output, times=2))), Runner())
+    near = fs.Case(Stream("n INT", [[(9,)], [(1,)], [(2,)]]))
+    far = fs.Case(Stream("n INT", [[(9,)], [(8,)], [(7,)]]))
+    judge.screen([near, far])
+    seen = [judge(inputs, screened=True) for inputs in (near, far)]
+    assert [(len(one.trace), one.settled) for one in seen] == [(1, True), (1, True)]
+    assert seen[0].closeness > seen[1].closeness
+
+
+def test_where_only_the_order_differs_no_run_is_wrong():
+    """A bulk run may bring the same records in another order, which a predicate minds: the run alone counts."""
+
+    class Backwards(Runner):
+        def alone(self, run, watcher):
+            return self.trace(run)
+
+        def together(self, cases, *, also_single):
+            return [
+                Trace(
+                    Instant(now.index, now.inputs, {"output": Batch(now.output.records[::-1])})
+                    for now in self.trace(run)
+                )
+                for run in cases
+            ]
+
+    in_order = fs.always(lambda now: now.output.records == now.input.records)
+    judge = Judge(Property(in_order), Backwards())
+    two = fs.Case(Stream("n INT", [[(1,), (2,)]]))
+    judge.screen([two, case(1), case(1, 5)])
+    seen = judge(two, screened=True)
+    assert seen.verdict is fs.Verdict.FALSE
+    assert judge.confirmed(two, seen).verdict is not fs.Verdict.FALSE and judge.disagreement is None
