@@ -2,81 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Unpack
 
+from firesteel import options as validated
 from firesteel.equivalence.dependence import Dependence, unordered
 from firesteel.errors import InvalidArgument, described
-from firesteel.evidence import Falsified, Inconclusive, Report, SubjectError
+from firesteel.evidence.failures import Falsified, Inconclusive, SubjectError
+from firesteel.evidence.report import Claimed, Report
 from firesteel.logic.ltl.formulas import FormulaLike, formula_of
 from firesteel.logic.verdicts import Verdict
+from firesteel.options import CheckOptions, Options, RunOptions, Streams, Subject
 from firesteel.perturb import Perturbation
 from firesteel.values.cases import Case, as_case
 from firesteel.values.checks import Check
-from firesteel.values.durations import duration
 from firesteel.values.equality import Equality
 from firesteel.values.streams import Batch, Instant, Stream, Trace, make_stream
 
 if TYPE_CHECKING:
-    from hypothesis import settings as Settings
-    from hypothesis.strategies import SearchStrategy
     from pyspark.sql import DataFrame, SparkSession
 
-    from firesteel.runs.check import Question
-    from firesteel.spark.running import Running
-    from firesteel.values.windows import Window
-
-OutputMode: TypeAlias = Literal["append", "update", "complete"]
-Engine: TypeAlias = Literal["structured", "dstream", "batch"]
-Subject: TypeAlias = Callable[..., Any]
-Streams: TypeAlias = "SearchStrategy[Stream] | SearchStrategy[dict[str, Stream]] | SearchStrategy[Case]"
-
-
-class RunOptions(TypedDict, total=False):
-    """Options of every check that runs a subject."""
-
-    engine: Engine
-    """What runs the subject: "structured" (the default) hands it streaming DataFrames; "dstream" DStreams; "batch"
-    DataFrames, or RDDs where the stream has no schema, that hold a stream's only batch. See `run`."""
-    output_mode: OutputMode | Mapping[str, OutputMode]
-    """Spark's output mode, of all outputs or by name: append (the default), update or complete."""
-    spark: SparkSession
-    """The session to run in; `fs.session()` if left out."""
-    batch_interval: str | timedelta
-    """Processing time from one batch to the next, on a clock that the runner moves: "1 second" if left out."""
-    over: Window
-    """Windows of event time that the property looks at, instead of the batches: `fs.tumbling("1 hour", on="ts")`."""
-    close: bool
-    """Does event time end with the stream, so that the last windows come out? True if left out."""
-    state: bool
-    """Read the subject's state after every batch, as `instant.state`; False if left out."""
-    large: int
-    """A batch of more records than this stays a Spark DataFrame; 10,000 if left out."""
-    seconds: float
-    """A micro-batch that takes longer than this counts as hanging; 120 if left out."""
-
-
-class CheckOptions(RunOptions, total=False):
-    """Options of every check on generated cases."""
-
-    cases: int
-    """How many cases; the Hypothesis profile's `max_examples` if left out."""
-    settings: Settings
-    """Hypothesis settings for the rest."""
-    examples: Iterable[Stream | Mapping[str, Stream]]
-    """Cases to run first."""
-    replay: str
-    """The line that a failure printed: runs that case and no other."""
-    name: str
-    """Tells two properties of one test apart in the example database."""
-    bulk: bool
-    """Run many cases in one query, where the subject's plan allows it; True if left out."""
-    score: Callable[[Trace], float]
-    """How close a trace came to breaking the property, the higher the closer: cases that score high are tried again
-    with small changes. Left out, the formula itself says it: by premises that held, and promises kept late."""
-    on_inconclusive: Literal["fail", "pass"]
-    on_vacuous: Literal["fail", "pass"]
+    from firesteel.runs.question import Question
 
 
 def session(config: Mapping[str, str] | None = None) -> SparkSession:
@@ -123,19 +70,16 @@ def run(stream: Stream | Batch | Mapping[str, Stream] | Case, subject: Subject, 
     >>> fs.run(fs.Batch([1, 2, 3]), lambda numbers: numbers.map(lambda n: 10 * n), engine="batch").output
     Batch([10, 20, 30])
     """
-    from firesteel.spark.engines.exercise import exercise
-    from firesteel.spark.failures import SubjectFailure
+    from firesteel.report.words import worded
+    from firesteel.runs.alone import run_alone
 
-    how, spark, rest = _running(dict(options))
-    if rest:
-        raise TypeError(
-            f"fs.run has no option {', '.join(map(repr, rest))}: it has {', '.join(RunOptions.__annotations__)}"
-        )
-    case = as_case(_lifted(stream) if how.engine == "batch" else stream)
-    try:
-        return exercise(spark, [case], subject, how, [lambda instant: False])[0]
-    except SubjectFailure as failure:
-        raise SubjectError(str(failure), Report(Verdict.INCONCLUSIVE, 1)) from failure.__cause__
+    chosen = validated.of_run(options)
+    case = as_case(_lifted(stream) if chosen.how.engine == "batch" else stream)
+    seen = run_alone(chosen.session(), case, subject, chosen.how)
+    if isinstance(seen, Trace):
+        return seen
+    report, failure = seen
+    raise SubjectError(str(failure), worded(report)) from failure.__cause__
 
 
 def for_all(streams: Streams, subject: Subject, formula: FormulaLike, **options: Unpack[CheckOptions]) -> Report:
@@ -150,38 +94,48 @@ def for_all(streams: Streams, subject: Subject, formula: FormulaLike, **options:
     """
     from firesteel.properties.claim import question
 
-    def asked(streams: Any, spark: SparkSession, how: Running, **rest: Any) -> Question:
-        return question(streams, subject, formula_of(formula), spark, how, **rest)
+    chosen = validated.of_check("fs.for_all", options)
+    wanted = formula_of(formula)
 
-    return _checked("fs.for_all", asked, streams, dict(options))
+    def asked(streams: Any, chosen: Options) -> Question:
+        return question(streams, subject, wanted, chosen.session(), chosen.how, chosen.checking, chosen.score)
+
+    return _checked("fs.for_all", streams, chosen, asked)
 
 
-def _checked(
-    called: str, question: Callable[..., Question], streams: Any, options: dict[str, Any], *, scored: bool = True
-) -> Report:
-    """Ask a question with the user's options; raise where the answer is no good."""
+def _checked(function: str, streams: Any, chosen: Options, question: Callable[[Any, Options], Question]) -> Report:
+    """Ask a question with the user's options; raise where the answer is not a good one."""
     from firesteel.report.progress import showing
     from firesteel.report.text import render
+    from firesteel.report.words import worded
     from firesteel.runs.check import check
 
-    how, spark, rest = _running(options)
-    known = [name for name in CheckOptions.__annotations__ if scored or name != "score"]
-    unknown = [name for name in rest if name not in known]
-    if unknown:
-        raise TypeError(
-            f"{called} has no option {', '.join(map(repr, unknown))}: it has "
-            f"{', '.join(dict.fromkeys([*RunOptions.__annotations__, *known]))}"
-        )
-    rest["examples"] = tuple(rest.get("examples", ()))
-    if how.engine != "structured":
-        rest["bulk"] = False  # many cases in one query: the others have none
-    if how.engine == "batch":
-        streams, rest["examples"] = _lifted_all(streams), tuple(map(_lifted, rest["examples"]))
-    with showing() as progress:
-        outcome = check(question(streams, spark, how, progress=progress, **rest))
+    _refuse_streams(function, streams, chosen)
+    if chosen.how.engine == "batch":
+        examples = tuple(map(_lifted, chosen.checking.examples))
+        streams, chosen = _lifted_all(streams), replace(chosen, checking=replace(chosen.checking, examples=examples))
+    with showing() as listener:
+        outcome = check(replace(question(streams, chosen), tell=listener))
+    report = worded(outcome.report)
     if outcome.failure is not None:
-        raise outcome.failure(render(outcome.report, outcome.failure), outcome.report) from outcome.cause
-    return outcome.report
+        raise outcome.failure(render(report), report) from outcome.cause
+    return report
+
+
+def _refuse_streams(function: str, streams: Any, chosen: Options) -> None:
+    from hypothesis import currently_in_test_context
+    from hypothesis.strategies import SearchStrategy
+
+    if currently_in_test_context():
+        raise InvalidArgument(
+            f"{function} draws its own cases, so it cannot be called inside @given: remove @given and hand the "
+            f"strategy to {function}(strategy, ...)"
+        )
+    if chosen.checking.replay is None and not isinstance(streams, SearchStrategy):
+        raise InvalidArgument(
+            f"{described('streams', streams)} is not a strategy: write ss.always(...) or another strategy of streams; "
+            "to run one stream, use fs.run(stream, subject)"
+        )
 
 
 _UNORDERED = unordered()
@@ -214,7 +168,18 @@ def equivalent(
       the reference put out there, and what the candidate did. Each batch is compared by itself then.
     - `under`: perturbations (`firesteel.perturb`) that the candidate is run under; the reference is not.
     """
-    return _compared("fs.equivalent", streams, reference, candidate, dependence, equal, accept, under, dict(options))
+    return _compared(
+        "fs.equivalent",
+        Claimed.EQUIVALENCE,
+        streams,
+        reference,
+        candidate,
+        dependence,
+        equal,
+        accept,
+        under,
+        dict(options),
+    )
 
 
 def stable(
@@ -241,11 +206,14 @@ def stable(
     """
     if not under:
         raise InvalidArgument(f"{described('under', under)} changes nothing: write under=[perturb.row_order()]")
-    return _compared("fs.stable", streams, subject, subject, dependence, equal, accept, under, dict(options))
+    return _compared(
+        "fs.stable", Claimed.STABILITY, streams, subject, subject, dependence, equal, accept, under, dict(options)
+    )
 
 
 def _compared(
-    called: str,
+    function: str,
+    claimed: Claimed,
     streams: Any,
     reference: Subject,
     candidate: Subject,
@@ -255,20 +223,23 @@ def _compared(
     under: Sequence[Perturbation],
     options: dict[str, Any],
 ) -> Report:
-    from firesteel.equivalence.claim import Sides, question
+    from firesteel.equivalence.claim import Comparison, question
     from firesteel.equivalence.matcher import Matcher
 
-    Matcher(dependence, equal=equal)  # refuses what is no dependence, no equality, or does not go together
+    Matcher(dependence, equal=equal)  # refuses what is not a dependence or an equality, or does not go together
     if isinstance(under, Perturbation) or not all(isinstance(each, Perturbation) for each in under):
-        raise InvalidArgument(f"{described('under', under)} is no list of perturbations: write [perturb.row_order()]")
+        raise InvalidArgument(
+            f"{described('under', under)} is not a list of perturbations: write [perturb.row_order()]"
+        )
     if accept is not None and not callable(accept):
-        raise InvalidArgument(f"{described('accept', accept)} is no function of an instant and two batches")
-    sides = Sides(reference, candidate, dependence, equal, accept, tuple(under))
+        raise InvalidArgument(f"{described('accept', accept)} is not a function of an instant and two batches")
+    chosen = validated.of_check(function, options, scored=False)
+    compared = Comparison(reference, candidate, dependence, equal, accept, tuple(under))
 
-    def asked(streams: Any, spark: SparkSession, how: Running, **rest: Any) -> Question:
-        return question(streams, sides, spark, how, called, **rest)
+    def asked(streams: Any, chosen: Options) -> Question:
+        return question(streams, compared, chosen.session, chosen.how, chosen.checking, function, claimed)
 
-    return _checked(called, asked, streams, options, scored=False)
+    return _checked(function, streams, chosen, asked)
 
 
 def assert_same(
@@ -282,7 +253,7 @@ def assert_same(
     >>> fs.assert_same(words, words.where("n IS NOT NULL").union(words.where("word = 'a'")))
     Traceback (most recent call last):
         ...
-    firesteel.evidence.Falsified: the frames differ: 1 row only left, 1 only right
+    firesteel.Falsified: the frames differ: 1 row only left, 1 only right
     <BLANKLINE>
       left              right
       word='b'  n=None  word='a'  n=1.0
@@ -304,60 +275,19 @@ def assert_same(
     >>> fs.assert_same(words, words.selectExpr("word", "n + 1e-12 AS n"), equal=fs.equality(abs_tol=1e-9))
     """
     from firesteel.equivalence.frames import compare
-    from firesteel.report import sides
-    from firesteel.spark.frames.same import Undecided
+    from firesteel.evidence.frames import Undecided
+    from firesteel.report.text import render
 
-    match compare(left, right, dependence, equal):
-        case None:
-            return
-        case Undecided() as found:
-            raise Inconclusive(found.reason, Report(Verdict.INCONCLUSIVE, 1))
-        case difference:
-            raise Falsified(sides.told(difference), Report(Verdict.FALSE, 1))
-
-
-def _running(options: dict[str, Any]) -> tuple[Running, SparkSession, dict[str, Any]]:
-    """How to run, on what, and the options that are left."""
-    from firesteel.spark.running import Running
-
-    engine = _engine(options, Running())
-    modes = options.pop("output_mode", "append")
-    for mode in modes.values() if isinstance(modes, Mapping) else (modes,):
-        if mode not in ("append", "update", "complete"):
-            raise InvalidArgument(
-                f"{described('output_mode', mode)} is not possible: write 'append', 'update' or 'complete'"
-            )
-    spark = _classic(options.pop("spark", None))
-    limits = {name: options.pop(name) for name in ("large", "seconds") if name in options}
-    for name, value in limits.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
-            raise InvalidArgument(f"{described(name, value)} is not possible: write a number from 0")
-    return Running(output_mode=modes, engine=engine, **limits, **_time(options)), spark, options
-
-
-# Options that mean something to Structured Streaming alone, and those about time, which a batch job has not.
-_STREAMING = ("output_mode", "over", "close", "state")
-_REFUSED = {"structured": (), "dstream": _STREAMING, "batch": (*_STREAMING, "batch_interval")}
-
-
-def _engine(options: dict[str, Any], usual: Running) -> str:
-    """The engine, taken out; the options that it has no use for are refused."""
-    engine = options.pop("engine", "structured")
-    if not isinstance(engine, str) or engine not in _REFUSED:
-        raise InvalidArgument(
-            f"{described('engine', engine)} is not possible: write 'structured', 'dstream' or 'batch'"
-        )
-    for name in _REFUSED[engine]:
-        if name in options and options[name] != getattr(usual, name):
-            raise InvalidArgument(
-                f"{described(name, options[name])} does not go with engine={engine!r}, which has no such thing: "
-                "leave it out"
-            )
-    return engine
+    found = compare(left, right, dependence, equal)
+    if found is None:
+        return
+    undecided = isinstance(found, Undecided)
+    report = Report(Verdict.INCONCLUSIVE if undecided else Verdict.FALSE, 1, found)
+    raise (Inconclusive if undecided else Falsified)(render(report), report)
 
 
 def _lifted_all(streams: Any) -> Any:
-    """A strategy of streams, where the given one may draw batches; what is no strategy is refused elsewhere."""
+    """A strategy of streams, where the given one may draw batches."""
     from hypothesis.strategies import SearchStrategy
 
     return streams.map(_lifted) if isinstance(streams, SearchStrategy) else streams
@@ -374,48 +304,3 @@ def _lifted(drawn: Any) -> Any:
             return {name: _lifted(stream) for name, stream in drawn.items()}
         case _:
             return drawn
-
-
-def _time(options: dict[str, Any]) -> dict[str, Any]:
-    """The options about time, taken out and checked."""
-    from firesteel.values.windows import Window
-
-    found: dict[str, Any] = {
-        name: options.pop(name) for name in ("batch_interval", "over", "close", "state") if name in options
-    }
-    if "batch_interval" in found:
-        found["batch_interval"] = duration(found["batch_interval"], "batch_interval")
-        if found["batch_interval"] % timedelta(milliseconds=1) or found["batch_interval"] > timedelta(days=366):
-            raise InvalidArgument(
-                f"{described('batch_interval', found['batch_interval'])} is not possible: write whole milliseconds, "
-                "and a year at the most"
-            )
-    if not isinstance(found.get("over"), (Window, type(None))):
-        raise InvalidArgument(
-            f"{described('over', found['over'])} is no window: write fs.tumbling('1 hour', on='ts'), fs.sliding(...) "
-            "or fs.session_window(...)"
-        )
-    for name in ("close", "state"):
-        if not isinstance(found.get(name, False), bool):
-            raise InvalidArgument(f"{described(name, found[name])} is not possible: write True or False")
-    if found.get("state") and found.get("over") is not None:
-        raise InvalidArgument(
-            "state=True and over=... do not go together: the state is that after a batch, and a window has none"
-        )
-    return found
-
-
-def _classic(spark: Any) -> SparkSession:
-    """The session to run in; only a classic one has the JVM beside it that the in-memory source needs."""
-    from pyspark.sql import SparkSession
-
-    if spark is None:
-        return session()
-    if type(spark).__module__.startswith("pyspark.sql.connect"):
-        raise InvalidArgument(
-            "spark=... is a Spark Connect session, which has no JVM in this process to feed streams into: "
-            "write SparkSession.builder.master(...) without .remote(...), or leave spark= out"
-        )
-    if not isinstance(spark, SparkSession):
-        raise InvalidArgument(f"{described('spark', spark)} is no Spark session: write fs.session(), or leave it out")
-    return spark

@@ -9,15 +9,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from firesteel.errors import PredicateError, described
+from firesteel.evidence.runs import TooShort
 from firesteel.logic.ltl.explain import Reason, explain
 from firesteel.logic.ltl.formulas import Atom, Formula, Implies
+from firesteel.logic.ltl.lengths import open_at_the_end
 from firesteel.logic.ltl.margin import margin
 from firesteel.logic.ltl.monitor import Memory, Monitor
 from firesteel.logic.verdicts import Verdict
-from firesteel.names import counted, name_of
-from firesteel.runs import words
-from firesteel.runs.check import Question
-from firesteel.runs.judge import Why
+from firesteel.names import name_of
+from firesteel.runs.asked import asked
+from firesteel.runs.claims import Explained
+from firesteel.runs.question import Checking, Question
 from firesteel.spark.bulk.together import exercise_together
 from firesteel.spark.engines.exercise import exercise, exercise_apart
 from firesteel.spark.engines.structured import Watcher
@@ -25,7 +27,7 @@ from firesteel.spark.engines.subject import Subject
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
-from firesteel.values.streams import Batch, Instant, Trace
+from firesteel.values.streams import Instant, Trace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,22 +41,18 @@ def question(
     formula: Formula,
     spark: SparkSession,
     how: Running,
+    checking: Checking,
     score: Score | None = None,
-    **options: Any,
 ) -> Question:
     """Does the formula hold for the subject's runs on all these streams?"""
-    setting = {"subject": words.subject_line(subject, how, spark.version)}
-    if how.over is not None:
-        setting = {"over": repr(how.over)} | setting
     return Question(
         streams,
         Property(formula, score),
         OneSubject(spark, subject, how),
         spark,
-        setting,
-        words.call_of(subject, how),
+        asked("fs.for_all", {"subject": subject}, spark.version, how, formula=formula),
         f"{name_of(subject)}\n{formula!r}",
-        **options,
+        checking,
     )
 
 
@@ -71,7 +69,7 @@ class OneSubject:
         return self.how.over is None  # a window may hold what came in any batch
 
     def alone(self, case: Case, watcher: Watcher) -> Trace:
-        return exercise(self.spark, [case], self.subject, self.how, [watcher])[0]
+        return exercise(self.spark, case, self.subject, self.how, watcher)
 
     def apart(self, cases: Sequence[Case]) -> list[Trace | SubjectFailure]:
         return exercise_apart(self.spark, cases, self.subject, self.how)
@@ -89,24 +87,20 @@ class Property:
     """How close a trace came to breaking it, where the formula itself is not to say."""
 
     @property
+    def asks_predicates(self) -> bool:
+        return True
+
+    @property
     def shortest_true(self) -> int:
         return self.formula.shortest_true
 
     def meter(self) -> _Meter:
         return _Meter(self.formula, self.score)
 
-    def too_short(self, length: int, unit: str) -> str:
-        """Why a trace of so many instants does not decide the formula."""
-        needs = self.formula.required_length
-        if needs is not None:
-            needs_text = f"{needs} are always enough"
-        elif self.formula.shortest_true > length:
-            needs_text = f"it needs {self.formula.shortest_true} at the least"
-        else:
-            needs_text = "it looks further ahead than that"
-            if "always" in repr(self.formula):
-                needs_text += f"; an operator without a bound is never sure about its last {unit}: give it one"
-        return f"a stream of {counted(length, unit)} is too short to decide the property: {needs_text}"
+    def why_open(self, length: int) -> TooShort:
+        """A trace of this many instants does not decide the formula."""
+        formula = self.formula
+        return TooShort(length, formula.shortest_true, formula.required_length, open_at_the_end(formula))
 
 
 class _Meter:
@@ -131,14 +125,14 @@ class _Meter:
     def finish(self) -> Verdict:
         return self._monitor.finish()
 
-    def why(self, trace: Trace, *, ended: bool) -> Why:
+    def why(self, trace: Trace, *, ended: bool) -> Explained:
         explanation = explain(self._monitor.formula, trace, ended=ended, memory=self._memory)
-        return Why(explanation=explanation, answers=_answers(explanation, trace, self._memory))
+        return Explained(explanation, _answers(explanation, trace, self._memory))
 
     def closeness(self, trace: Trace) -> float | None:
         if self._score is not None:
             return _scored(self._score, trace)
-        if any(type(batch) is not Batch for now in trace for batch in (*now.inputs.values(), *now.outputs.values())):
+        if any(batch.stays_in_spark for now in trace for batch in (*now.inputs.values(), *now.outputs.values())):
             return None  # asking a predicate about a large batch costs as much as the batch did
         return -margin(self._monitor.formula, trace, self._memory)
 

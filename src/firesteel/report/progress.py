@@ -4,34 +4,43 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+
+from firesteel.evidence.events import Drawn, Event, Judging, Listener, Shrinking, nobody
 
 _QUIET_SECONDS = 2.0
 
 
 @contextmanager
-def showing() -> Iterator[Callable[[int, int, bool], None]]:
-    """A function to call with the number of the case, of how many, and whether a counterexample is being shrunk."""
+def showing() -> Iterator[Listener]:
+    """A listener that shows what happens."""
     if not sys.stderr.isatty():
-        yield lambda case, of, shrinking: None
+        yield nobody
         return
     from rich.console import Console
     from rich.status import Status
 
-    start, candidates = time.monotonic(), 0
+    start = time.monotonic()
     with Status("", console=Console(stderr=True)) as status:
         status.stop()
 
-        def step(case: int, of: int, shrinking: bool) -> None:
-            nonlocal candidates
-            candidates += shrinking
-            if time.monotonic() - start < _QUIET_SECONDS:
-                return
-            what = f"case {case} of {of}"
-            if shrinking:
-                what += f" fails: looking for a smaller one, {candidates} tried"
-            status.update(f"firesteel: {what}")
-            status.start()
+        def listen(event: Event) -> None:
+            text = _text(event)
+            if text is not None and time.monotonic() - start >= _QUIET_SECONDS:
+                status.update(f"firesteel: {text}")
+                status.start()
 
-        yield step
+        yield listen
+
+
+def _text(event: Event) -> str | None:
+    match event:
+        case Drawn(cases):
+            return f"case 0 of {cases}"
+        case Judging(case, of):
+            return f"case {case} of {of}"
+        case Shrinking(case, of, tried):
+            return f"case {case} of {of} fails: looking for a smaller one, {tried} tried"
+        case _:
+            return None

@@ -1,1 +1,1 @@
-"""The search for a case that breaks a claim: drawing, running, judging, shrinking. What is claimed is up to a check."""
+"""The search for a value that fails: draw, judge, aim, shrink. It knows neither Spark nor streams nor formulas."""

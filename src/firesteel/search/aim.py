@@ -1,7 +1,7 @@
-"""Aiming: cases that came close to trouble, or to what the user's predicates aim for, changed a little, in generations.
+"""Aiming: values that came close to trouble, or to what the user aims for, are changed a little, in generations.
 
-Hypothesis's own targeted search needs the score of one example before it draws the next; a generation is drawn whole,
-and can be run in bulk. What a case is changed by is its choices, as in shrinking.
+Hypothesis's own targeted search needs the score of one example before it draws the next. A generation is drawn as a
+whole, so its values can be judged together. A value is changed through its choices, as in shrinking.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import cycle, islice
 
-from firesteel.search.shrink import Choices
+from firesteel.search.internals import Choices
 
-# So many of the best cases for each label have children.
+# How many of the best values for each label have children.
 _PARENTS = 12
-# So many of the last cases lend what a case is changed by.
+# How many of the last values lend what another is changed by.
 _LAST = 256
 
 
 class Aim:
-    """The best cases so far, by the label of what is aimed for, and how to come closer."""
+    """The best values so far, by the label of what is aimed for, and how to come closer."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
@@ -29,7 +29,7 @@ class Aim:
         self._last: deque[Choices] = deque(maxlen=_LAST)
 
     def __bool__(self) -> bool:
-        """Is anything aimed for? What all cases score alike says nothing."""
+        """Is anything aimed for? A score that is the same for all values says nothing."""
         return bool(self._labels)
 
     @property
@@ -37,7 +37,7 @@ class Aim:
         return [label for label, best in self._best.items() if best[0][0] > self._least[label]]
 
     def see(self, choices: Choices, scores: Mapping[str, float]) -> None:
-        """Take note of how close a case came."""
+        """Take note of how close a value came."""
         self._last.append(choices)
         for label, score in scores.items():
             self._least[label] = min(score, self._least.get(label, score))

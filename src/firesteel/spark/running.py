@@ -34,6 +34,11 @@ class Running:
     under: Variant | None = None
     """What is changed in how Spark runs them (`firesteel.spark.perturb.perturbed`)."""
 
+    @property
+    def unit(self) -> str:
+        """What an instant is: a "batch", or a "window" of event time."""
+        return "batch" if self.over is None else "window"
+
     def mode_of(self, output: str) -> str:
         """The output mode of one output.
 

@@ -1,7 +1,7 @@
-"""Shrinking in rounds: many simpler candidates of a failing case are run together, and a few rounds are enough.
+"""Shrinking in rounds: many simpler candidates of a failing value are judged together, and a few rounds are enough.
 
-A case is known by the choices that Hypothesis drew it with. A candidate is the same choices with some of them left out
-or made simpler, drawn again by Hypothesis: so it keeps the shape of its generator. What is wrong with a case is mostly
+A value is known by the choices that Hypothesis drew it with. A candidate is the same choices with some of them left out
+or made simpler, drawn again by Hypothesis: so it keeps the shape of its generator. What is wrong with a value is mostly
 in one place, so most changes elsewhere succeed, and what succeeded alone is put together in the next round.
 """
 
@@ -9,55 +9,51 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, islice
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
-from firesteel.values.cases import Case
+from firesteel.search.internals import Choices
 
-Choices: TypeAlias = tuple[Any, ...]
-Inputs: TypeAlias = Case
+T = TypeVar("T")
 
 ROUND = 200
-"""How many candidates are run together."""
-# Fewer choices than this that are not at their simplest are looked at one by one.
+"""How many candidates are judged together."""
+# With fewer choices than this that are not at their simplest, they are looked at one by one.
 _FEW = 24
-# Of at most so many, all ones, twos and threes are tried: that makes 175 candidates.
+# With at most this many, all ones, twos and threes are tried: that makes 175 candidates.
 _FEW_KEPT = 10
-# Into so many parts a case is cut to find the one that matters.
+# A value is cut into this many parts to find the one that matters.
 _PARTS = (2, 6, 24)
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """Choices, and the case that they draw."""
+class Candidate(Generic[T]):
+    """Choices, and the value that they draw."""
 
     choices: Choices
-    inputs: Inputs
+    value: T
+    extent: Any = 0
+    """How large the value is, by the user's measure."""
+    asked: Choices | None = None
+    """The choices that were asked for: Hypothesis mends those that do not fit."""
 
-    @property
+    @cached_property
     def size(self) -> tuple[Any, ...]:
-        """What makes one case simpler than another."""
-        records = sum(len(batch) for stream in self.inputs.values() for batch in stream)
-        return records, len(self.choices), sum(map(_weight, self.choices))
+        """What makes one value simpler than another."""
+        return self.extent, len(self.choices), sum(map(_weight, self.choices))
 
 
-Draw: TypeAlias = Callable[[Sequence[Choices]], list[Candidate]]
-Failing: TypeAlias = Callable[[Sequence[Candidate]], list[Candidate]]
+class Rounds(Generic[T]):
+    """The search for a simpler value: state that lasts from round to round."""
 
-
-def shrink(first: Candidate, draw: Draw, failing: Failing) -> Candidate:
-    """The simplest case that was found to fail; `failing` may raise to end the search."""
-    best = Search(first, draw, failing)
-    while best.round():
-        pass
-    return best.found
-
-
-class Search:
-    """The search for a simpler case: state that lasts from round to round."""
-
-    def __init__(self, first: Candidate, draw: Draw, failing: Failing) -> None:
+    def __init__(
+        self,
+        first: Candidate[T],
+        draw: Callable[[Sequence[Choices]], list[Candidate[T]]],
+        failing: Callable[[Sequence[Candidate[T]]], list[Candidate[T]]],
+    ) -> None:
         self.found = first
         self._draw, self._failing = draw, failing
         self._tried: set[Choices] = {first.choices}
@@ -95,14 +91,14 @@ class Search:
 
     def _found_among(
         self, wanted: Sequence[Choices], edits: Mapping[Choices, Edit] = MappingProxyType({})
-    ) -> list[Candidate]:
+    ) -> list[Candidate[T]]:
         """Those that fail of as many as fit into a round, the simplest first, which is taken."""
         before = self.found
         fresh = list(islice(dict.fromkeys(wanted), ROUND))
         self._tried.update(fresh)
         drawn = self._draw(fresh) if fresh else []
         for candidate in drawn:
-            if isinstance(candidate, Drawn) and candidate.asked in edits and candidate.size >= before.size:
+            if candidate.asked in edits and candidate.size >= before.size:
                 edit = edits[candidate.asked]
                 self._useless.add((edit, before.choices[edit[0] : edit[1]]))
         simpler = [candidate for candidate in drawn if candidate.size < before.size]
@@ -121,13 +117,6 @@ class Search:
         # Where a value does not fit, Hypothesis takes the simplest that does.
         same_shape = drawn and _marks(drawn[0].choices) == _marks(choices) and len(drawn[0].choices) == len(choices)
         return drawn[0].choices if same_shape else simplest
-
-
-@dataclass(frozen=True)
-class Drawn(Candidate):
-    """A candidate, and the choices that were asked for: Hypothesis mends those that do not fit."""
-
-    asked: Choices = ()
 
 
 Edit: TypeAlias = tuple[int, int, Choices]
@@ -164,7 +153,7 @@ def _few_kept(choices: Choices, floor: Choices) -> Iterator[Choices]:
 
 
 def _stretches(choices: Choices, floor: Choices) -> Iterator[tuple[int, int]]:
-    """Parts of a case, overlapping, of several lengths; none where little is left to make simpler."""
+    """Parts of a value, overlapping, of several lengths; none where little is left to make simpler."""
     if sum(a != b for a, b in zip(choices, floor, strict=True)) < _FEW:
         return
     marks = _marks(choices)
@@ -178,7 +167,7 @@ def _stretches(choices: Choices, floor: Choices) -> Iterator[tuple[int, int]]:
 
 
 def _edits(choices: Choices, floor: Choices) -> Iterator[Edit]:
-    """Changes that may make a case simpler, the largest first."""
+    """Changes that may make a value simpler, the largest first."""
     size = len(choices)
     # Lists draw a boolean before every element: from one to another lie whole elements.
     marks = [*_marks(choices), size]

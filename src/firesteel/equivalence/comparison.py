@@ -1,0 +1,100 @@
+"""What is compared with what: a reference and a candidate, or one program run as it is and under perturbations.
+
+Every run of a case is a `Side`. A trace of all sides has an output for each side and output, under a `Label`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from firesteel.equivalence.dependence import Dependence
+from firesteel.equivalence.matcher import Matcher
+from firesteel.perturb import Perturbation, Variant
+from firesteel.spark.engines.subject import Subject
+from firesteel.values.checks import Check
+from firesteel.values.equality import Equality
+from firesteel.values.streams import Batch, Instant
+
+Accept: TypeAlias = Callable[[Instant, Batch, Batch], bool | Check]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the runs that are compared."""
+
+    name: str
+    variant: Variant | None = None
+    """What is changed in it, if anything."""
+
+    @property
+    def regrouped(self) -> bool:
+        """Does it get its input in other batches? Then only what there is in the end can be compared."""
+        return self.variant is not None and self.variant.batch_boundaries is not None
+
+    @property
+    def alone(self) -> bool:
+        """Does it need queries of its own? A bulk run is one query, and stopping it would stop all cases at once."""
+        return self.variant is not None and (
+            self.variant.restart is not None or self.variant.replayed_batch is not None
+        )
+
+
+class Label(str):
+    """What an output of a side is called in a trace of all sides: the side, and the output where there are several."""
+
+    side: Side
+    output: str
+
+    @staticmethod
+    def of(side: Side, output: str, *, only: bool) -> Label:
+        """The label of one output of a side; of its `only` one, the side's name."""
+        label = Label(side.name if only else f"{side.name}: {output}")
+        label.side, label.output = side, output
+        return label
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared with what, and how."""
+
+    reference: Subject
+    candidate: Subject
+    dependence: Dependence
+    equal: Equality | None = None
+    accept: Accept | None = None
+    under: tuple[Perturbation, ...] = ()
+
+    @property
+    def one_program(self) -> bool:
+        """Is a program compared with itself?"""
+        return self.reference is self.candidate
+
+    @property
+    def base(self) -> Side:
+        """The run that the others are compared with."""
+        return Side("as it is" if self.one_program else "reference")
+
+    @property
+    def programs(self) -> dict[str, Subject]:
+        """The programs, by what they are to the comparison."""
+        if self.one_program:
+            return {"subject": self.reference}
+        return {"reference": self.reference, "candidate": self.candidate}
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Columns that do not matter."""
+        return self.equal.ignore if self.equal is not None else ()
+
+    def others(self, length: int) -> list[Side]:
+        """The other runs of a case of this many batches."""
+        found = dict.fromkeys(variant for each in self.under for variant in each.variants(length))
+        if not found:
+            return [] if self.one_program else [Side("candidate")]
+        before = "" if self.one_program else "candidate, "
+        return [Side(f"{before}{variant}", variant) for variant in found]
+
+    def matcher(self) -> Matcher:
+        return Matcher(self.dependence, equal=self.equal)

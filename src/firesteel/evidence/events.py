@@ -1,0 +1,75 @@
+"""What happens while a check runs, as a stream of small values that anybody may listen to.
+
+Progress, the pytest summary and later the HTML report are listeners; whoever tells the events knows none of them.
+Nothing is imported here: the search, which knows neither streams nor Spark, tells events too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+
+@dataclass(frozen=True)
+class Started:
+    """A check begins."""
+
+    asked: Any
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Cases were drawn; none of them has been run."""
+
+    cases: int
+
+
+@dataclass(frozen=True)
+class Screened:
+    """Many cases were run together, or could not be: then `why_not` says why."""
+
+    cases: int
+    why_not: str | None = None
+
+
+@dataclass(frozen=True)
+class Judging:
+    """A case is about to be judged."""
+
+    case: int
+    of: int
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A case was judged: the value that was drawn, and what came of it."""
+
+    case: int
+    of: int
+    value: Any
+    judgement: Any
+
+
+@dataclass(frozen=True)
+class Shrinking:
+    """A case fails, and simpler ones are being tried."""
+
+    case: int
+    of: int
+    tried: int
+
+
+@dataclass(frozen=True)
+class Concluded:
+    """The check has its answer."""
+
+    report: Any
+
+
+Event: TypeAlias = Started | Drawn | Screened | Judging | Judged | Shrinking | Concluded
+Listener: TypeAlias = Callable[[Event], None]
+
+
+def nobody(event: Event) -> None:
+    """A listener that does not listen."""

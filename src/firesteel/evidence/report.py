@@ -1,0 +1,137 @@
+"""`Report`: the answer of a check, with what was asked, how the answer was found, and the evidence for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, TypeAlias
+
+from firesteel.evidence.frames import Difference, Undecided
+from firesteel.evidence.nothing import Nothing
+from firesteel.evidence.runs import Counterexample
+from firesteel.logic.ltl.formulas import Formula
+from firesteel.logic.verdicts import Verdict
+from firesteel.values.cases import Case
+from firesteel.values.streams import Batch
+from firesteel.values.windows import Window
+
+Evidence: TypeAlias = Counterexample | Nothing | Difference | Undecided
+"""A class for each kind; renderers match on it. Evidence of operators, schedules, lint findings and event logs will be
+further classes here."""
+
+
+class Claimed(Enum):
+    """What kind of thing is claimed."""
+
+    PROPERTY = "property"
+    EQUIVALENCE = "equivalence"
+    STABILITY = "stability"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A subject as a report names it."""
+
+    role: str
+    """What it is to the check: the subject, the reference or the candidate."""
+    name: str
+    place: str | None = None
+    """Where it was written, as `file:line`."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked: the claim, the programs, and how they were run."""
+
+    function: str
+    """The function that a test called: `fs.for_all`."""
+    claimed: Claimed = Claimed.PROPERTY
+    programs: tuple[Program, ...] = ()
+    formula: Formula | None = None
+    engine: str = "structured"
+    output_mode: str | Mapping[str, str] = "append"
+    version: str = ""
+    """Spark's version."""
+    over: Window | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the run that are not the usual ones, by name."""
+    up_to: Mapping[str, Any] = field(default_factory=dict)
+    """What two runs are compared up to: the dependence, the equality, the perturbations."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a case is."""
+
+    batches: int
+    records: int
+
+    @staticmethod
+    def of(case: Case) -> Size:
+        """The size of a case.
+
+        >>> from firesteel.values.streams import Stream
+        >>> Size.of(Case(Stream("n INT", [[(1,)], []])))
+        Size(batches=2, records=1)
+        """
+        return Size(case.length, sum(len(batch) for stream in case.values() for batch in stream))
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where the evidence comes from."""
+
+    case: int
+    of: int
+    shrunk_from: Size | None = None
+    """The size of the case that was found first, where a smaller one is shown."""
+    cut_short: float | None = None
+    """After how many seconds shrinking was ended before it was done."""
+    seen_again: bool = False
+    """Was the evidence seen once more, in a run of its own?"""
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A bulk run and a run alone of the same case differ, so bulk runs were not believed."""
+
+    at: int | None
+    """The first instant that differs."""
+    unit: str
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """How to see the evidence again."""
+
+    case: Case
+    """The whole case."""
+    needed: int
+    """How many batches of it are needed."""
+    line: str
+    """For `replay=`."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The answer of a check: a verdict, and the evidence for it."""
+
+    verdict: Verdict
+    cases: int
+    """How many cases were run and judged."""
+    evidence: Evidence | None = None
+    notes: tuple[str, ...] = ()
+    """What the user's functions noted with `hypothesis.note`, and what is worth knowing of a check that passed."""
+    asked: Asked | None = None
+    found: Found | None = None
+    one_by_one: str | Disagreement | None = None
+    """Why the cases were run one at a time, where that was not asked for."""
+    outside: Mapping[str, Batch] = field(default_factory=dict)
+    """Output that no window holds, by name, of a check that passes all the same."""
+    reproduction: Reproduction | None = None
+
+    @property
+    def counterexample(self) -> Counterexample | None:
+        """The evidence, where it is a case that was run."""
+        return self.evidence if isinstance(self.evidence, Counterexample) else None

@@ -1,0 +1,133 @@
+"""Screening: many cases are run together, or several at the same time, before they are judged one by one.
+
+A few cases of a bulk run are run alone as well, and have to come out the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+from firesteel.evidence.events import Listener, Screened
+from firesteel.runs.claims import Judgement, Runner
+from firesteel.runs.judging import Judge
+from firesteel.runs.memory import Memory, Remembered
+from firesteel.spark.failures import CannotCarry, SubjectFailure
+from firesteel.values.cases import Case
+from firesteel.values.streams import Trace, make_stream
+
+T = TypeVar("T")
+
+# With this many cases a bulk run pays: some of them are run alone again.
+_MANY = 8
+# How many cases of a bulk run are run alone as well: one for every `_SAMPLED` cases, from one to `_SAMPLES`.
+_SAMPLED, _SAMPLES = 50, 3
+# Of a long case its first batches are run alone, as a case of its own: alone, a batch takes as long as for all cases.
+_SAMPLE_LENGTH = 8
+
+
+class Screen:
+    """Gets many cases ready to be judged at a glance."""
+
+    def __init__(
+        self, judge: Judge, runner: Runner, memory: Memory, *, bulk: bool, at_once: int, tell: Listener
+    ) -> None:
+        """`at_once` is how many cases are run at the same time where each has to run by itself."""
+        self._judge, self._runner, self._memory, self._tell = judge, runner, memory, tell
+        self._bulk, self._at_once = bulk, at_once
+        self._in_bulk = False
+        self.why_not: str | None = None
+        """Why cases cannot be run together, if that was tried."""
+
+    def __call__(self, cases: Sequence[Case], *, later: bool) -> Sequence[Callable[[], Judgement]]:
+        if later and self._trusts_bulk:
+            self._run_more(cases)
+        elif not later and self._bulk and len(cases) >= _MANY:
+            self._run_first(cases)
+        return [partial(self._glance, cases, place) for place in range(len(cases))]
+
+    def is_quick_for(self, judgement: Judgement) -> bool:
+        """One case that makes the subject fail ends a bulk run for all, so errors are looked at one by one."""
+        return self._trusts_bulk and judgement.error is None
+
+    @property
+    def _trusts_bulk(self) -> bool:
+        return self._in_bulk and self._judge.disagreement is None
+
+    def _glance(self, cases: Sequence[Case], place: int) -> Judgement:
+        if self._at_once > 1 and not self._judge.is_known(cases[place]):
+            ahead = [case for case in cases[place : place + self._at_once] if not self._judge.is_known(case)]
+            self._run_apart(ahead)
+        return self._judge.glance(cases[place])
+
+    def _run_first(self, cases: Sequence[Case]) -> None:
+        """Run cases together where that can be: those that pass need no run of their own."""
+        try:
+            self._run_sampled(cases)
+            self._in_bulk = True
+        except CannotCarry as why:
+            self.why_not = str(why)
+        except SubjectFailure:
+            pass  # it will fail alone too, and say so with its case
+        self._tell(Screened(len(cases), self.why_not))
+
+    def _run_more(self, cases: Sequence[Case]) -> None:
+        """Run cases together of a subject that is known to allow it."""
+        unknown = [case for case in cases if not self._judge.is_known(case)]
+        if not unknown:
+            return
+        try:
+            self._keep(unknown, self._runner.together(unknown, also_single=True))
+        except (CannotCarry, SubjectFailure):
+            pass  # they are run alone when they are judged
+
+    def _run_sampled(self, cases: Sequence[Case]) -> None:
+        """Run cases together, and a few of them alone too; nothing is kept where these differ."""
+        samples = max(1, min(_SAMPLES, len(cases) // _SAMPLED))
+        long_enough = [case for case in cases if not self._judge.is_too_short(case)]
+        beginnings = [_beginning(case) for case in _spread(long_enough, samples) if case.length > _SAMPLE_LENGTH]
+        traces = self._runner.together([*long_enough, *beginnings], also_single=False)
+        screened = _that_ran(long_enough, traces[: len(long_enough)])
+        begun = _that_ran(beginnings, traces[len(long_enough) :])
+        short = [pair for pair in screened if pair[0].length <= _SAMPLE_LENGTH]
+        tried = [*begun, *_spread(short or screened, samples - len(begun))]
+        self._run_apart([case for case, _ in tried if self._memory.recall(case) is None])
+        for case, trace in tried:
+            alone = self._memory.recall(case)
+            if alone is not None and (alone.error is not None or trace != alone.trace):
+                self._judge.disagree(trace, alone.trace)
+                return
+        self._keep(long_enough, traces[: len(long_enough)])
+
+    def _keep(self, cases: Sequence[Case], traces: Sequence[Trace | None]) -> None:
+        for case, trace in _that_ran(cases, traces):
+            self._memory.keep(case, Remembered(trace, screened=True))
+
+    def _run_apart(self, cases: Sequence[Case]) -> None:
+        """Run cases at the same time, each by itself, and remember what Spark did with them."""
+        for case, seen in zip(cases, self._runner.apart(cases), strict=True):
+            match seen:
+                case SubjectFailure():
+                    self._memory.keep(case, Remembered(seen.trace, seen))
+                case _:
+                    self._memory.keep(case, Remembered(seen))
+
+
+def _that_ran(cases: Sequence[Case], traces: Sequence[Trace | None]) -> list[tuple[Case, Trace]]:
+    """Cases with their traces, without those that have to run alone."""
+    return [(case, trace) for case, trace in zip(cases, traces, strict=True) if trace is not None]
+
+
+def _beginning(case: Case) -> Case:
+    """A case's first batches as a case of their own."""
+    return case.with_each(lambda s: make_stream(s.batches[:_SAMPLE_LENGTH], s.schema, s.span))
+
+
+def _spread(items: Sequence[T], most: int) -> list[T]:
+    """A few of many: the first, the last, and some between."""
+    if len(items) <= most:
+        return list(items)
+    if most < 2:  # not the first, which is mostly the simplest
+        return [items[len(items) // 2]] if most else []
+    return [items[round(index * (len(items) - 1) / (most - 1))] for index in range(most)]

@@ -1,0 +1,77 @@
+"""Judging as an example of Hypothesis: there the user's functions may note, assume and target.
+
+A value is often judged long after it was drawn, or many times. Each time is an example of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import strategies as st
+from hypothesis.errors import UnsatisfiedAssumption
+
+from firesteel.search.internals import targets_now
+
+T = TypeVar("T")
+
+
+class Breaks(Exception):
+    """A value that fails: how Hypothesis is told."""
+
+
+class Enough(BaseException):
+    """Ends the search for a simpler value. It is not an Exception: Hypothesis would take that for one more failure."""
+
+
+def in_example(action: Callable[[], T]) -> T:
+    """Do something as one example of Hypothesis; `UnsatisfiedAssumption` where an assumption in it does not hold."""
+    return observed(action)[0]
+
+
+def observed(action: Callable[[], T]) -> tuple[T, Mapping[str, float]]:
+    """Do something as one example of Hypothesis; also the scores that `hypothesis.target` was told meanwhile."""
+    done: list[tuple[T, Mapping[str, float]]] = []
+    refused: list[UnsatisfiedAssumption] = []
+
+    @settings(
+        max_examples=1, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+    )
+    @given(st.none())
+    def example(_: None) -> None:
+        try:
+            done.append((action(), targets_now()))
+        except Exception as error:
+            # An assumption that does not hold may come as the cause of an error that names the user's function.
+            why = error if isinstance(error, UnsatisfiedAssumption) else error.__cause__
+            if not isinstance(why, UnsatisfiedAssumption):
+                raise
+            refused.append(why)  # else Hypothesis would try again, with the same
+
+    example()
+    if refused:
+        raise refused[0]
+    return done[0]
+
+
+_BEGIN, _END = "firesteel: the user's notes begin", "firesteel: the user's notes end"
+
+
+def notes_begin() -> None:
+    """What the user's functions note from here on belongs to this example."""
+    note(_BEGIN)
+
+
+def broken() -> Breaks:
+    """What to raise for a value that fails: the user's notes on it end here."""
+    note(_END)
+    return Breaks()
+
+
+def notes_of(error: BaseException) -> tuple[str, ...]:
+    """What the user's own functions noted with `hypothesis.note` in the last run of the failing value."""
+    notes = [str(note) for note in getattr(error, "__notes__", ())]
+    if _BEGIN not in notes or _END not in notes:
+        return ()
+    return tuple(notes[notes.index(_BEGIN) + 1 : notes.index(_END)])

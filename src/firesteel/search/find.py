@@ -1,0 +1,280 @@
+"""The search: draw values, judge them, aim at what comes close, and make the first that fails simpler.
+
+It knows neither Spark nor streams nor formulas. It is handed a strategy, a function that judges one value, and, where
+many can be judged for little more than one costs, a `Many`. What `Many` says of a failing value is a suspicion: the
+function that judges one value has the last word.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from typing import Generic, Protocol, TypeAlias, TypeVar
+
+from hypothesis.errors import UnsatisfiedAssumption
+
+from firesteel.errors import PredicateError
+from firesteel.evidence.events import Drawn, Judged, Judging, Listener, Shrinking, nobody
+from firesteel.search.aim import Aim
+from firesteel.search.drawing import Drawing
+from firesteel.search.examples import Breaks, Enough, broken, notes_of, observed
+from firesteel.search.internals import Choices, choices_now
+from firesteel.search.rounds import Candidate, Rounds
+from firesteel.search.wanted import SHRINK_SECONDS, Wanted
+
+T = TypeVar("T")
+# A generation has at least `_GENERATION` values, and it grows with the number of values before it, by one in `_GROWTH`.
+# One in `_NEW` of them is new; the others are changed ones that came close to trouble.
+_GENERATION, _NEW, _GROWTH = 32, 4, 8
+# The label of the judgement's own closeness, beside those of the user's targets.
+_OWN = "firesteel: how close a value came"
+
+
+class Judgement(Protocol):
+    """What came of judging a value."""
+
+    @property
+    def fails(self) -> bool: ...
+    @property
+    def closeness(self) -> float | None:
+        """How close a value that does not fail came to it, the higher the closer; None where that cannot be said."""
+
+
+J = TypeVar("J", bound=Judgement)
+U = TypeVar("U", contravariant=True)
+
+
+class Many(Protocol[U, J]):
+    """Judges many values at once."""
+
+    def __call__(self, values: Sequence[U], *, later: bool) -> Sequence[Callable[[], J]]:
+        """A glance for each value; `later` where they were made from values that were judged before."""
+
+    def is_quick_for(self, judgement: J) -> bool:
+        """Are hundreds of values judged for little more than one costs, when they fail like this one?
+
+        Then a failing value is made simpler in rounds.
+        """
+
+
+@dataclass(frozen=True)
+class Failing(Generic[T, J]):
+    """The smallest value that was found to fail, and how it was found."""
+
+    value: T
+    judgement: J
+    number: int
+    """Which of the values failed first."""
+    of: int
+    """Of how many."""
+    original: T
+    """That value, as it was drawn."""
+    first: J
+    """And what came of it."""
+    in_rounds: bool = False
+    """Was it made simpler with many values judged at once?"""
+    cut_short: float | None = None
+    """After how many seconds the search for a simpler one was ended before it was done."""
+    notes: tuple[str, ...] = ()
+    """What the user's functions noted on it."""
+
+
+@dataclass(frozen=True)
+class Result(Generic[T, J]):
+    """What a search found."""
+
+    cases: int
+    """How many values were judged, without those that an assumption refused."""
+    of: int
+    """How many were to be judged at the most."""
+    failing: Failing[T, J] | None = None
+    settle: Callable[[], None] = lambda: None
+    """Lets the example database forget what does not fail any more; to be called once the result is trusted."""
+
+
+def find(
+    wanted: Wanted[T], judge: Callable[[T], J], many: Many[T, J] | None = None, tell: Listener = nobody, done: int = 0
+) -> Result[T, J]:
+    """Look for a value that fails, and make it as simple as can be; `done` values were judged before, elsewhere."""
+    return _Search(wanted, judge, many, tell, done).result()
+
+
+class _Search(Generic[T, J]):
+    """One search under way."""
+
+    def __init__(
+        self, wanted: Wanted[T], judge: Callable[[T], J], many: Many[T, J] | None, tell: Listener, done: int
+    ) -> None:
+        self._wanted, self._judge, self._many, self._tell = wanted, judge, many, tell
+        self._drawing = Drawing(wanted)
+        self._number = done
+        self._of = done + self._drawing.settings.max_examples
+        self._passed: list[Candidate[T]] = []
+
+    def result(self) -> Result[T, J]:
+        drawn = self._drawing.to_come()
+        self._tell(Drawn(len(drawn)))
+        aim = Aim(self._drawing.seed)
+        for generation in self._generations(drawn, aim):
+            for candidate, glance in generation:
+                judgement = self._judged(candidate, glance, aim)
+                if judgement is not None and judgement.fails:
+                    return Result(self._number, self._of, self._simplest(candidate, judgement))
+        return Result(self._number, self._of, settle=self._forget)
+
+    def _forget(self) -> None:
+        for candidate in self._passed:
+            self._drawing.passed(candidate)
+
+    # --- judging ---
+
+    def _generations(self, drawn: list[Candidate[T]], aim: Aim) -> Iterator[list[tuple[Candidate[T], Callable[[], J]]]]:
+        """The values as they were drawn; where some come closer to trouble than others, most are made of those."""
+        new = iter(self._with_glances(drawn))
+        done = 0
+        while done < len(drawn):
+            size = min(max(_GENERATION, done // _GROWTH), len(drawn) - done)
+            done += size
+            children = size - size // _NEW if self._drawing.aims and aim else 0
+            changed = self._drawing.of_choices(aim.generation(children))[:children] if children else []
+            yield [*self._with_glances(changed, later=True), *islice(new, size - len(changed))]
+
+    def _with_glances(
+        self, candidates: Sequence[Candidate[T]], *, later: bool = False
+    ) -> list[tuple[Candidate[T], Callable[[], J]]]:
+        if self._many is None or not candidates:
+            return [(candidate, partial(self._judge, candidate.value)) for candidate in candidates]
+        glances = self._many([candidate.value for candidate in candidates], later=later)
+        return list(zip(candidates, glances, strict=True))
+
+    def _judged(self, candidate: Candidate[T], glance: Callable[[], J], aim: Aim) -> J | None:
+        """The judgement on one value; None where an assumption of the user refused it: then it does not count."""
+        self._number += 1
+        self._tell(Judging(self._number, self._of))
+        try:
+            judgement, scores = self._looked(glance)
+            if judgement.fails and self._many is not None:
+                judgement, _ = self._looked(partial(self._judge, candidate.value))
+        except UnsatisfiedAssumption:
+            self._number -= 1
+            return None
+        self._tell(Judged(self._number, self._of, candidate.value, judgement))
+        if not judgement.fails:
+            own = {} if judgement.closeness is None else {_OWN: judgement.closeness}
+            aim.see(candidate.choices, {**scores, **own})
+            self._passed.append(candidate)
+        return judgement
+
+    def _looked(self, glance: Callable[[], J]) -> tuple[J, Mapping[str, float]]:
+        """A judgement, and what the user's functions aimed for."""
+        return observed(glance) if self._wanted.as_examples else (glance(), {})
+
+    # --- shrinking ---
+
+    def _simplest(self, candidate: Candidate[T], judgement: J) -> Failing[T, J]:
+        """The simplest value that is found to fail, as far as there is time."""
+        found = Failing(candidate.value, judgement, self._number, self._of, candidate.value, judgement)
+        if not self._drawing.shrinks:
+            self._drawing.keep(candidate.choices)
+            return found
+        watch = _Watch(SHRINK_SECONDS if self._wanted.shrink_seconds is None else self._wanted.shrink_seconds)
+        in_rounds = self._many is not None and self._many.is_quick_for(judgement)
+        smaller = self._in_rounds(candidate, watch) if in_rounds else None
+        choices, value, last, notes, cut_short = smaller or self._one_by_one(candidate, judgement, watch)
+        self._drawing.keep(choices)
+        return replace(
+            found,
+            value=value,
+            judgement=last,
+            in_rounds=smaller is not None,
+            cut_short=watch.seconds if cut_short else None,
+            notes=notes,
+        )
+
+    def _in_rounds(self, found: Candidate[T], watch: _Watch) -> _Simplest[T, J] | None:
+        """Look for a simpler value, many candidates at once; None where what was found does not fail by itself."""
+        rounds = Rounds(found, self._drawing.of_choices, partial(self._failing_of, watch=watch))
+        more, tried = True, 0
+        while more and not watch.is_over:
+            tried += 1
+            self._tell(Shrinking(self._number, self._of, tried))
+            more = rounds.round()
+        judged: list[J] = []
+
+        def again(value: T) -> None:
+            judged.append(self._judge(value))
+            if judged[-1].fails:
+                raise broken()
+
+        notes: tuple[str, ...] = ()
+        try:  # as an example of Hypothesis, which collects what the user's functions note
+            self._drawing.once_more(rounds.found.choices, again)
+        except Breaks as error:
+            notes = notes_of(error)
+        except PredicateError:
+            return None  # the user's function was not made for so simple a value
+        if not judged or not judged[-1].fails:
+            return None
+        return rounds.found.choices, rounds.found.value, judged[-1], notes, more
+
+    def _failing_of(self, candidates: Sequence[Candidate[T]], watch: _Watch) -> list[Candidate[T]]:
+        """The candidates that fail at a glance."""
+        glances = self._with_glances(candidates, later=True)
+        return [candidate for candidate, glance in glances if not watch.is_over and self._fails(glance)]
+
+    def _fails(self, glance: Callable[[], J]) -> bool:
+        try:
+            return self._looked(glance)[0].fails
+        except (PredicateError, UnsatisfiedAssumption):  # the user's function was not made for so simple a value
+            return False
+
+    def _one_by_one(self, found: Candidate[T], judgement: J, watch: _Watch) -> _Simplest[T, J]:
+        """Have Hypothesis look for a simpler value, one attempt after the other."""
+        smallest = (found.choices, found.value, judgement)
+        known = {found.choices}
+        tried = 0
+
+        def attempt(value: T) -> None:
+            nonlocal smallest, tried
+            tried += 1
+            self._tell(Shrinking(self._number, self._of, tried))
+            choices = choices_now()
+            if watch.is_over and choices not in known:
+                raise Enough
+            known.add(choices)
+            try:
+                judgement = self._judge(value)
+            except PredicateError:  # the user's function was not made for so simple a value
+                return
+            if judgement.fails:
+                smallest = (choices, value, judgement)
+                raise broken()
+
+        notes, cut_short = (), True
+        with suppress(Enough):
+            try:
+                self._drawing.shrink(found.choices, attempt)
+            except Breaks as error:
+                notes = notes_of(error)
+            cut_short = False
+        return (*smallest, notes, cut_short)
+
+
+_Simplest: TypeAlias = tuple[Choices, T, J, tuple[str, ...], bool]
+"""Choices, the value that they draw, what came of it, what was noted, and whether the search was cut short."""
+
+
+class _Watch:
+    """How long the search for a simpler value may take."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._since = time.monotonic()
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() - self._since > self.seconds

@@ -1,0 +1,60 @@
+"""All that firesteel uses of Hypothesis beyond its documented interface. A new version of Hypothesis is tried here.
+
+The oldest version that has all of it is written into pyproject.toml; `tests/search/test_internals.py` uses each piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+Choices: TypeAlias = tuple[Any, ...]
+"""What Hypothesis chose to draw one value: booleans, numbers, texts and bytes, in order. They say all about it."""
+
+
+def choices_now() -> Choices:
+    """The choices of the example that is being run."""
+    from hypothesis.control import current_build_context
+
+    return tuple(current_build_context().data.choices)
+
+
+def targets_now() -> Mapping[str, float]:
+    """What `hypothesis.target` was told in the example that is being run, by label."""
+    from hypothesis.control import current_build_context
+
+    return dict(current_build_context().data.target_observations)
+
+
+def as_bytes(choices: Choices) -> bytes:
+    """Choices as they stand in an example database."""
+    from hypothesis.database import choices_to_bytes
+
+    return choices_to_bytes(choices)
+
+
+def order_of_offers(text: bytes) -> tuple[int, bytes]:
+    """The order in which Hypothesis takes the entries of an example database: the shortest first."""
+    return len(text), text
+
+
+def is_first_choice(key: bytes) -> bool:
+    """Is this the database key under which Hypothesis looks for what failed before, and takes to be shrunk already?"""
+    return not key.endswith((b".secondary", b".pareto"))
+
+
+def is_second_choice(key: bytes) -> bool:
+    """Is this the key of what failed before and was not yet made simpler?"""
+    return key.endswith(b".secondary")
+
+
+def identify(test: Callable[..., Any], digest: bytes) -> None:
+    """Give a test function a digest of its own in the example database, as Hypothesis's pytest plugin does."""
+    test._hypothesis_internal_add_digest = digest  # type: ignore[attr-defined]
+
+
+def forced_seed() -> Any:
+    """The seed of pytest's --hypothesis-seed, which then decides alone; None where it was not given."""
+    import hypothesis.core
+
+    return getattr(hypothesis.core, "global_force_seed", None)
