@@ -13,7 +13,8 @@ from run import Bound, load_module
 
 import firesteel as fs
 from firesteel import strategies as ss
-from firesteel.runs import check
+from firesteel.report.facts import facts
+from firesteel.search.find import _Search
 
 bulk = load_module("bulk")
 
@@ -26,13 +27,13 @@ def measure() -> Mapping[str, Bound]:
     each = ss.batches(incident, min_size=2, max_size=5)
     hours = ss.timed(ss.always(each, during=bulk.WINDOWS), every="1 hour", column="ts")
     started: list[float] = []
-    before = check._Run._shrunk
+    before = _Search._simplest
 
-    def watched(run: Any, *arguments: Any) -> bool:
+    def watched(search: Any, *arguments: Any) -> Any:
         started.append(time.perf_counter())
-        return before(run, *arguments)
+        return before(search, *arguments)
 
-    check._Run._shrunk = watched  # type: ignore[method-assign]
+    _Search._simplest = watched  # type: ignore[method-assign]
     print("searching ...", file=sys.stderr, flush=True)
     try:
         fs.for_all(
@@ -43,11 +44,11 @@ def measure() -> Mapping[str, Bound]:
         took = time.perf_counter() - started[0]
         found = failure.report.counterexample
         assert found is not None
-        print(f"{failure.report.setting['found in']}\n")
+        print(f"{facts(failure.report)['found in']}\n")
         low = [record for batch in found.inputs["input"] for record in batch if record.danger <= 1]
         print(
             f"seconds from the first failure to the smallest counterexample: {took:.1f}; records at fault: {len(low)}"
         )
     finally:
-        check._Run._shrunk = before  # type: ignore[method-assign]
+        _Search._simplest = before  # type: ignore[method-assign]
     return {"seconds": Bound(took, at_most=20)}

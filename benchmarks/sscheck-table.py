@@ -26,6 +26,7 @@ from run import Bound
 
 import firesteel as fs
 from firesteel import strategies as ss
+from firesteel.report.facts import facts
 
 Job = Callable[[Any], Any]
 SCHEMA = "text STRING NOT NULL, ts TIMESTAMP NOT NULL"
@@ -251,7 +252,7 @@ def seconds(name: str, on: Engine) -> float:
     report = fs.for_all(streams, job, formula, cases=FIGURE[name].cases, **on.options)
     took = time.perf_counter() - start
     assert report.verdict is fs.Verdict.TRUE and report.cases == FIGURE[name].cases, report
-    how = report.setting.get("run", "")
+    how = facts(report).get("run", "")
     print(f"{name} on {on.name}: {took:.1f} s {how}", file=sys.stderr, flush=True)
     is_falsified(name, on, streams, wrong, formula)
     return took

@@ -7,12 +7,6 @@ This module re-exports what a test file needs. Importing it starts no JVM and im
 """
 
 from firesteel import perturb as perturb
-from firesteel.api import CheckOptions as CheckOptions
-from firesteel.api import Engine as Engine
-from firesteel.api import OutputMode as OutputMode
-from firesteel.api import RunOptions as RunOptions
-from firesteel.api import Streams as Streams
-from firesteel.api import Subject as Subject
 from firesteel.api import assert_same as assert_same
 from firesteel.api import equivalent as equivalent
 from firesteel.api import for_all as for_all
@@ -55,6 +49,12 @@ from firesteel.logic import previously as previously
 from firesteel.logic import release as release
 from firesteel.logic import since as since
 from firesteel.logic import until as until
+from firesteel.options import CheckOptions as CheckOptions
+from firesteel.options import Engine as Engine
+from firesteel.options import OutputMode as OutputMode
+from firesteel.options import RunOptions as RunOptions
+from firesteel.options import Streams as Streams
+from firesteel.options import Subject as Subject
 from firesteel.values.cases import Case as Case
 from firesteel.values.checks import Check as Check
 from firesteel.values.equality import Equality as Equality

@@ -23,6 +23,7 @@ from firesteel.values.streams import Batch, Instant, Stream, Trace, make_stream
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from firesteel.equivalence.comparison import Comparison
     from firesteel.runs.question import Question
 
 
@@ -168,18 +169,8 @@ def equivalent(
       the reference put out there, and what the candidate did. Each batch is compared by itself then.
     - `under`: perturbations (`firesteel.perturb`) that the candidate is run under; the reference is not.
     """
-    return _compared(
-        "fs.equivalent",
-        Claimed.EQUIVALENCE,
-        streams,
-        reference,
-        candidate,
-        dependence,
-        equal,
-        accept,
-        under,
-        dict(options),
-    )
+    compared = _comparison(reference, candidate, dependence, equal, accept, under)
+    return _compared("fs.equivalent", Claimed.EQUIVALENCE, streams, compared, options)
 
 
 def stable(
@@ -206,24 +197,19 @@ def stable(
     """
     if not under:
         raise InvalidArgument(f"{described('under', under)} changes nothing: write under=[perturb.row_order()]")
-    return _compared(
-        "fs.stable", Claimed.STABILITY, streams, subject, subject, dependence, equal, accept, under, dict(options)
-    )
+    compared = _comparison(subject, subject, dependence, equal, accept, under)
+    return _compared("fs.stable", Claimed.STABILITY, streams, compared, options)
 
 
-def _compared(
-    function: str,
-    claimed: Claimed,
-    streams: Any,
+def _comparison(
     reference: Subject,
     candidate: Subject,
     dependence: Dependence,
     equal: Equality | None,
     accept: Any,
     under: Sequence[Perturbation],
-    options: dict[str, Any],
-) -> Report:
-    from firesteel.equivalence.claim import Comparison, question
+) -> Comparison:
+    from firesteel.equivalence.comparison import Comparison
     from firesteel.equivalence.matcher import Matcher
 
     Matcher(dependence, equal=equal)  # refuses what is not a dependence or an equality, or does not go together
@@ -233,8 +219,15 @@ def _compared(
         )
     if accept is not None and not callable(accept):
         raise InvalidArgument(f"{described('accept', accept)} is not a function of an instant and two batches")
+    return Comparison(reference, candidate, dependence, equal, accept, tuple(under))
+
+
+def _compared(
+    function: str, claimed: Claimed, streams: Any, compared: Comparison, options: Mapping[str, Any]
+) -> Report:
+    from firesteel.equivalence.claim import question
+
     chosen = validated.of_check(function, options, scored=False)
-    compared = Comparison(reference, candidate, dependence, equal, accept, tuple(under))
 
     def asked(streams: Any, chosen: Options) -> Question:
         return question(streams, compared, chosen.session, chosen.how, chosen.checking, function, claimed)

@@ -4,10 +4,13 @@ import pytest
 
 import firesteel as fs
 from firesteel import Batch, Instant, Trace, perturb
-from firesteel.equivalence.claim import Equivalence, Sides, _beside
-from firesteel.evidence import Counterexample
+from firesteel.equivalence.claim import Equivalence
+from firesteel.equivalence.comparison import Comparison, Side
+from firesteel.equivalence.sides import beside
+from firesteel.evidence.runs import Different, NothingChanged
 from firesteel.logic.verdicts import Verdict
-from firesteel.report.text import _table
+from firesteel.perturb import Variant
+from firesteel.report.table import table
 from firesteel.spark.running import Running
 
 SCHEMA = "k INT, v INT"
@@ -22,13 +25,16 @@ def trace(*batches, inputs=None, name="output"):
     )
 
 
-def judged(left, right, *, mode="append", side="candidate", **options):
+REFERENCE, CANDIDATE, AS_IT_IS = Side("reference"), Side("candidate"), Side("as it is")
+IN_ONE = Side("all in one batch", Variant(batch_boundaries="one"))
+
+
+def judged(left, right, *, mode="append", side=CANDIDATE, **options):
     """The verdict on two traces, at which instant it came (None at the end), and why."""
-    one = side != "candidate"
-    subjects = (len, len) if one else (len, max)
-    sides = Sides(*subjects, options.pop("dependence", fs.unordered()), **options)
-    meter = Equivalence(sides, Running(output_mode=mode)).meter()
-    both = _beside({sides.base: left, side: right})
+    subjects = (len, max) if side is CANDIDATE else (len, len)
+    compared = Comparison(*subjects, options.pop("dependence", fs.unordered()), **options)
+    meter = Equivalence(compared, Running(output_mode=mode)).meter()
+    both = beside({compared.base: left, side: right})
     for instant in both:
         if meter.step(instant).definite:
             return meter.verdict, instant.index, meter.why(both, ended=False)
@@ -70,7 +76,7 @@ def test_other_batches_are_compared_in_the_end(mode):
     }
     whole, same, other = ends[mode]
     inputs = [[ONE], [TWO, THREE]]
-    options = {"mode": mode, "side": "all in one batch", "under": (perturb.batch_boundaries(),)}
+    options = {"mode": mode, "side": IN_ONE, "under": (perturb.batch_boundaries(),)}
     options |= {"dependence": fs.same_key("k")}
     left = trace(*whole, inputs=inputs)
     assert judged(left, trace(*same, inputs=[inputs[0] + inputs[1]]), **options)[:2] == (Verdict.TRUE, None)
@@ -79,7 +85,7 @@ def test_other_batches_are_compared_in_the_end(mode):
 
 
 def test_the_last_row_of_every_key_needs_keys():
-    options = {"mode": "update", "side": "all in one batch", "under": (perturb.batch_boundaries(),)}
+    options = {"mode": "update", "side": IN_ONE, "under": (perturb.batch_boundaries(),)}
     with pytest.raises(fs.InvalidArgument, match="name the key"):
         judged(trace([ONE]), trace([ONE]), **options)
 
@@ -113,10 +119,11 @@ def test_a_check_says_why():
 
 
 def test_only_what_differs_is_shown():
-    sides = Sides(len, len, fs.unordered(), under=(perturb.row_order(),))
-    traces = {"as it is": trace([ONE]), "rows reversed": trace([ONE]), "rows shuffled by seed 1": trace([TWO])}
-    both = _beside(traces)
-    meter = Equivalence(sides, Running()).meter()
+    compared = Comparison(len, len, fs.unordered(), under=(perturb.row_order(),))
+    names = {"rows reversed": [ONE], "rows shuffled by seed 1": [TWO]}
+    traces = {AS_IT_IS: trace([ONE]), **{Side(name): trace(batch) for name, batch in names.items()}}
+    both = beside(traces)
+    meter = Equivalence(compared, Running()).meter()
     meter.step(both[0])
     assert meter.finish() is Verdict.FALSE
     assert set(meter.why(both, ended=True).trace[0].outputs) == {"as it is", "rows shuffled by seed 1"}
@@ -124,32 +131,32 @@ def test_only_what_differs_is_shown():
 
 def test_outputs_and_columns_have_to_be_the_same():
     with pytest.raises(fs.InvalidArgument, match="give both the same names"):
-        _beside({"reference": trace([ONE]), "candidate": trace([ONE], name="alerts")})
+        beside({REFERENCE: trace([ONE]), CANDIDATE: trace([ONE], name="alerts")})
     other = Trace([Instant(0, {}, {"output": Batch([(1, 2.0)], schema="k INT, v DOUBLE")})])
     with pytest.raises(fs.InvalidArgument, match="'v' is INT in the reference, and DOUBLE in the candidate"):
-        _beside({"reference": trace([ONE]), "candidate": other})
+        beside({REFERENCE: trace([ONE]), CANDIDATE: other})
     with pytest.raises(fs.InvalidArgument, match="'v' is INT in the reference"):
-        _beside({"reference": trace([ONE]), "candidate": other}, ["k"])
-    assert len(_beside({"reference": trace([ONE]), "candidate": other}, ["v"])) == 1
+        beside({REFERENCE: trace([ONE]), CANDIDATE: other}, ["k"])
+    assert len(beside({REFERENCE: trace([ONE]), CANDIDATE: other}, ["v"])) == 1
 
 
 def test_a_trace_that_is_longer_goes_on_beside_nothing():
-    both = _beside({"reference": trace([ONE]), "candidate": trace([ONE], [TWO])})
+    both = beside({REFERENCE: trace([ONE]), CANDIDATE: trace([ONE], [TWO])})
     assert [len(now.inputs) for now in both] == [1, 0]
     assert [sorted(now.outputs) for now in both] == [["candidate", "reference"], ["candidate"]]
 
 
 def test_nothing_to_compare_is_not_decided():
-    sides = Sides(len, len, fs.unordered(), under=(perturb.restart(),))
-    assert sides.variants(1) == {}
-    claim = Equivalence(sides, Running())
+    compared = Comparison(len, len, fs.unordered(), under=(perturb.restart(),))
+    assert compared.others(1) == []
+    claim = Equivalence(compared, Running())
     meter = claim.meter()
-    meter.step(_beside({"as it is": trace([ONE])})[0])
+    meter.step(beside({AS_IT_IS: trace([ONE])})[0])
     assert meter.finish() is Verdict.INCONCLUSIVE
-    assert claim.too_short(1, "batch") == "nothing was changed in a stream of 1 batch: none of [restart()] can be"
+    assert claim.why_open(1) == NothingChanged(1, (perturb.restart(),))
 
 
-REGROUPED = {"side": "all in one batch", "under": (perturb.batch_boundaries(),)}
+REGROUPED = {"side": IN_ONE, "under": (perturb.batch_boundaries(),)}
 
 
 def test_a_table_that_is_empty_in_the_end_is_compared_as_that():
@@ -182,15 +189,15 @@ def test_what_went_in_so_far_is_not_counted_twice():
 
 
 def test_a_side_with_more_batches_beside_one_with_as_many():
-    sides = Sides(len, len, fs.unordered(), under=(perturb.row_order(), perturb.batch_boundaries()))
+    compared = Comparison(len, len, fs.unordered(), under=(perturb.row_order(), perturb.batch_boundaries()))
     for reversed_, verdict in (([ONE, TWO], Verdict.TRUE), ([ONE, THREE], Verdict.FALSE)):
         traces = {
-            "as it is": trace([ONE, TWO]),
-            "rows reversed": trace(reversed_),
-            "every batch halved": trace([ONE], [TWO]),
+            AS_IT_IS: trace([ONE, TWO]),
+            Side("rows reversed", Variant(row_order="reversed")): trace(reversed_),
+            Side("every batch halved", Variant(batch_boundaries="halved")): trace([ONE], [TWO]),
         }
-        meter = Equivalence(sides, Running()).meter()
-        for instant in _beside(traces):
+        meter = Equivalence(compared, Running()).meter()
+        for instant in beside(traces):
             meter.step(instant)
         assert meter.finish() is verdict
 
@@ -200,7 +207,7 @@ def test_sides_with_more_or_fewer_batches_are_shown(batches):
     """Where one side has no batch, its place in the table is left empty."""
     left = trace([ONE], [TWO])
     _, _, why = judged(left, trace(*batches), **REGROUPED)
-    found = Counterexample(fs.Case(fs.Stream(SCHEMA, [[ONE], [TWO]])), why.trace, why.reason, "")
-    table = _table(found, fs.Falsified).splitlines()
-    assert table[0].split() == ["batch", "input", "as", "it", "is", "all", "in", "one", "batch"]
-    assert len(table) == 1 + max(2, len(batches))
+    found = Different(inputs=fs.Case(fs.Stream(SCHEMA, [[ONE], [TWO]])), trace=why.trace, reason=why.reason)
+    lines = table(found, needed=2).splitlines()
+    assert lines[0].split() == ["batch", "input", "as", "it", "is", "all", "in", "one", "batch"]
+    assert len(lines) == 1 + max(2, len(batches))

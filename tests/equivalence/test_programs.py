@@ -11,6 +11,7 @@ import firesteel as fs
 from firesteel import perturb
 from firesteel import strategies as ss
 from firesteel.logic.verdicts import Verdict
+from firesteel.report.facts import facts
 
 pytestmark = pytest.mark.slow
 
@@ -47,7 +48,7 @@ def latest(frame):
 def test_two_ways_to_say_the_same(spark):
     report = equivalent(lambda f: f.where("pos > 10"), lambda f: f.where("NOT pos <= 10"))
     assert (report.verdict, report.cases) == (Verdict.TRUE, 12)
-    assert set(report.setting) == {"reference", "candidate", "up to"}
+    assert set(facts(report)) == {"reference", "candidate", "up to"}
 
 
 def test_a_difference_is_found_and_shrunk(spark):
@@ -96,7 +97,7 @@ def test_tolerances(spark):
     with pytest.raises(fs.Falsified):
         equivalent(thirds, thirds_in_another_way, cases=50, **UNSHRUNK)
     close = equivalent(thirds, thirds_in_another_way, equal=fs.equality(rel_tol=1e-9))
-    assert close.verdict is Verdict.TRUE and "rel_tol=1e-09" in close.setting["equal"]
+    assert close.verdict is Verdict.TRUE and "rel_tol=1e-09" in facts(close)["equal"]
 
 
 def test_several_outputs(spark):
@@ -116,7 +117,7 @@ def test_what_depends_on_the_order_of_rows_is_not_stable(spark):
         stable(latest, under=[perturb.partitions(1, 2), perturb.row_order()], output_mode="complete")
     found = failure.value.report.counterexample
     assert set(found.trace[0].outputs) == {"as it is", "rows reversed"}
-    assert failure.value.report.setting["under"] == "partitions(1, 2), row_order()"
+    assert facts(failure.value.report)["under"] == "partitions(1, 2), row_order()"
     assert sum(len(batch) for batch in found.inputs["input"]) == 2
 
 
@@ -183,7 +184,7 @@ def test_windows(spark):
 
 def test_restarts_are_tried_one_case_at_a_time(spark):
     report = stable(lambda f: f.where("pos > 1"), under=[perturb.restart(), perturb.replayed_batch()], cases=8)
-    assert report.verdict is Verdict.TRUE and "in a query of its own" in report.setting["run"]
+    assert report.verdict is Verdict.TRUE and "in a query of its own" in facts(report)["run"]
 
 
 def test_batch_jobs(spark):

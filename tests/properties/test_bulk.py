@@ -16,6 +16,7 @@ import firesteel as fs
 from firesteel import Verdict
 from firesteel import strategies as ss
 from firesteel.properties import claim
+from firesteel.report.facts import facts
 from firesteel.runs import check
 from firesteel.spark.bulk.carry import _Carrier
 from firesteel.spark.engines import structured
@@ -66,7 +67,7 @@ def test_many_cases_take_one_query_and_a_few_are_run_alone(spark, runs):
     report = fs.for_all(numbers, identity, same, cases=20, spark=spark)
     assert (report.verdict, report.cases) == (Verdict.TRUE, 20)
     assert runs["together"] == [20] and 1 <= sum(runs["alone"]) <= 4
-    assert "run" not in report.setting
+    assert "run" not in facts(report)
 
 
 def test_a_planted_bug_is_found_and_confirmed_alone(spark, runs):
@@ -76,14 +77,14 @@ def test_a_planted_bug_is_found_and_confirmed_alone(spark, runs):
     found = report.counterexample
     assert sorted(batch.values("n") for batch in found.inputs["input"]) == [[0], [0], [80]], "shrunk, in any place"
     assert found.trace[-1].input.values("n") == [80] and found.trace[-1].output == []
-    assert "seen again when run alone" in report.setting["found in"] and "run" not in report.setting
+    assert "seen again when run alone" in facts(report)["found in"] and "run" not in facts(report)
     assert runs["together"][0] == 20 and 1 <= sum(runs["alone"]) <= 10, runs
 
 
 def test_a_subject_that_cannot_be_carried_says_why(spark, runs):
     report = fs.for_all(numbers, limited, same, cases=8, spark=spark)
     assert (report.verdict, report.cases) == (Verdict.TRUE, 8)
-    assert report.setting["run"].startswith("one case at a time: it limits the number of records")
+    assert facts(report)["run"].startswith("one case at a time: it limits the number of records")
     assert sum(runs["alone"]) == 8
 
 
@@ -99,7 +100,7 @@ def test_cases_that_cannot_be_carried_run_several_at_once(spark, monkeypatch):
 
     alike = fs.always(lambda now: now.output.values("n") == now.input.values("n"))
     report = fs.for_all(numbers, job, alike, cases=9, spark=spark)
-    assert report.cases == 9 and "limits the number of records" in report.setting["run"]
+    assert report.cases == 9 and "limits the number of records" in facts(report)["run"]
     assert max(running) > 0, "one was built while another ran"
     running.clear()
     fs.for_all(numbers, job, alike, cases=4, spark=spark, bulk=False)
@@ -109,7 +110,7 @@ def test_cases_that_cannot_be_carried_run_several_at_once(spark, monkeypatch):
 def test_without_bulk_every_case_runs_alone(spark, runs):
     report = fs.for_all(numbers, identity, same, cases=10, bulk=False, spark=spark)
     assert runs["together"] == [] and sum(runs["alone"]) == 10
-    assert report.cases == 10 and "run" not in report.setting
+    assert report.cases == 10 and "run" not in facts(report)
 
 
 def test_few_cases_run_alone(spark, runs):
@@ -149,20 +150,20 @@ def joins_mix_cases(monkeypatch):
 
 
 def test_a_join_is_carried(spark):
-    assert "run" not in fs.for_all(pairs, matched, fs.always(joined_right), cases=10, spark=spark).setting
+    assert fs.for_all(pairs, matched, fs.always(joined_right), cases=10, spark=spark).one_by_one is None
 
 
 def test_a_defect_of_bulk_runs_does_not_convict_and_is_reported(spark, joins_mix_cases):
     report = fs.for_all(pairs, matched, fs.always(joined_right), cases=10, spark=spark)
     assert (report.verdict, report.cases) == (Verdict.TRUE, 10)
-    assert "a bulk run and a run alone of the same case differ" in report.setting["run"]
+    assert "a bulk run and a run alone of the same case differ" in facts(report)["run"]
 
 
 @pytest.mark.slow
 def test_nor_does_it_acquit(spark, joins_mix_cases):
     with pytest.raises(fs.Falsified) as failure:
         fs.for_all(pairs, matched_but_for_ones, fs.always(joined_right), cases=10, spark=spark)
-    assert "a bulk run and a run alone of the same case differ" in failure.value.report.setting["run"]
+    assert "a bulk run and a run alone of the same case differ" in facts(failure.value.report)["run"]
     assert "differ" in str(failure.value), "and the message says so"
     found = failure.value.report.counterexample
     assert any(1 in batch.values("k") for batch in found.inputs["left"]), "a real one"
@@ -190,7 +191,7 @@ def test_failures_that_only_a_bulk_run_sees_are_none(spark, monkeypatch, which):
     monkeypatch.setattr(claim, "exercise_together", inventing)
     report = fs.for_all(numbers, identity, same, cases=20, spark=spark)
     assert (report.verdict, report.cases) == (Verdict.TRUE, 20)
-    assert "differ" in report.setting["run"]
+    assert "differ" in facts(report)["run"]
 
 
 # --- as in Hypothesis ------------------------------------------------------------------------------------------------
@@ -218,7 +219,7 @@ def test_the_example_database_is_tried_first(spark, fresh_database, runs):
     for _ in range(2):
         with pytest.raises(fs.Falsified) as failure:
             fs.for_all(numbers, loses_some, same, cases=20, settings=fresh_database, spark=spark)
-    found = failure.value.report.setting["found in"]
+    found = facts(failure.value.report)["found in"]
     assert found.startswith("case 1 of") and "shrunk" not in found, "the smallest one was there at once"
     assert runs["together"], "by a bulk run"
 
@@ -382,4 +383,4 @@ def test_what_only_a_bulk_run_leaves_open_is_not_reported(spark, backwards):
     turned = fs.now(lambda now: now.output.records != now.input.records)
     undecided = fs.always(fs.implies(turned, fs.next_(lambda now: True, times=3)), during=3)
     report = fs.for_all(numbers, identity, undecided, cases=20, spark=spark, on_vacuous="pass")
-    assert report.verdict is Verdict.TRUE and "run" in report.setting
+    assert report.verdict is Verdict.TRUE and "run" in facts(report)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 import firesteel as fs
 from firesteel import strategies as ss
 from firesteel.logic.verdicts import Verdict
+from firesteel.report.facts import facts
 
 QUICK = settings(database=None)
 number = ss.records("n INT NOT NULL", n=st.integers(0, 9))
@@ -33,8 +34,8 @@ def test_the_property_depends_on_it_and_cases_run_in_bulk(spark):
     with pytest.raises(fs.Falsified) as failure:
         fs.for_all(cases, all_of_it, bounded, cases=20, settings=QUICK)
     report = failure.value.report
-    assert report.counterexample.inputs.drawn.least == 1 and "run" not in report.setting, "shrunk too, in bulk"
-    assert report.setting["drawn"] == "least=1"
+    assert report.counterexample.inputs.drawn.least == 1 and "run" not in facts(report), "shrunk too, in bulk"
+    assert facts(report)["drawn"] == "least=1"
     assert "fs.run(fs.Case(fs.Stream('n INT NOT NULL', [[(0,)]]), least=1), all_of_it)" in str(failure.value)
     with pytest.raises(fs.Falsified):
         fs.for_all(cases, all_of_it, bounded, replay=report.counterexample.replay)
@@ -43,7 +44,7 @@ def test_the_property_depends_on_it_and_cases_run_in_bulk(spark):
 def test_the_subject_depends_on_it(spark):
     report = fs.for_all(cases, at_least, only_those, cases=10, settings=QUICK)
     assert report.verdict is Verdict.TRUE
-    assert report.setting["run"] == "one case at a time: it depends on least, drawn for every case"
+    assert facts(report)["run"] == "one case at a time: it depends on least, drawn for every case"
     with pytest.raises(fs.Falsified) as failure:
         fs.for_all(cases, more_than, only_those, cases=20, settings=QUICK)
     found = failure.value.report.counterexample.inputs
@@ -52,7 +53,7 @@ def test_the_subject_depends_on_it(spark):
 
 def test_where_all_cases_draw_the_same_they_run_in_bulk(spark):
     report = fs.for_all(st.builds(fs.Case, numbers, least=st.just(3)), at_least, only_those, cases=10, settings=QUICK)
-    assert report.verdict is Verdict.TRUE and "run" not in report.setting
+    assert report.verdict is Verdict.TRUE and "run" not in facts(report)
 
 
 def test_explicit_cases(spark):

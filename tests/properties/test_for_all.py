@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import firesteel as fs
 from firesteel import InvalidArgument, PredicateError, Verdict
 from firesteel import strategies as ss
+from firesteel.report.facts import facts
 
 N = ss.records("n INT NOT NULL", n=st.integers(0, 100))
 numbers = ss.always(ss.batches(N, min_size=1, max_size=4), during=4)
@@ -119,16 +120,16 @@ def test_the_example_database_is_tried_first(spark, fresh_database):
     for expected in ("case", "case 1 of"):
         with pytest.raises(fs.Falsified) as failure:
             fs.for_all(numbers, loses_the_large, same, cases=30, settings=fresh_database, spark=spark)
-        assert expected in failure.value.report.setting["found in"], failure.value.report.setting
-    assert "shrunk" not in failure.value.report.setting["found in"], "the smallest one was there at once"
+        assert expected in facts(failure.value.report)["found in"], facts(failure.value.report)
+    assert "shrunk" not in facts(failure.value.report)["found in"], "the smallest one was there at once"
 
 
 def test_shrinking_that_takes_too_long_is_cut_short_and_says_so(spark, fresh_database, monkeypatch):
-    monkeypatch.setattr("firesteel.runs.check._SHRINK_SECONDS", 0.0)
+    monkeypatch.setattr("firesteel.search.find.SHRINK_SECONDS", 0.0)
     for expected in (r"case \d+ of 30; shrinking was cut short", "case 1 of 30; "):
         with pytest.raises(fs.Falsified) as failure:
             fs.for_all(numbers, loses_the_large, same, cases=30, settings=fresh_database, spark=spark)
-        assert re.match(expected, failure.value.report.setting["found in"]), "and it is in the database all the same"
+        assert re.match(expected, facts(failure.value.report)["found in"]), "and it is in the database all the same"
         assert failure.value.report.counterexample.inputs["input"] != [[(0,)], [(0,)], [(0,)], [(50,)]]
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import firesteel as fs
 from firesteel import strategies as ss
+from tests.properties.test_aiming import too_much
 from tests.properties.test_bulk import runs  # noqa: F401
-from tests.search.test_aim import too_much
 
 numbers = ss.always(ss.batches(ss.records("n INT NOT NULL", n=st.integers(0, 999)), max_size=6), during=1)
 nothing_comes_out = fs.always(lambda now: now.output == [])

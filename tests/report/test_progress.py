@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from firesteel.evidence.events import Judging, Shrinking
 from firesteel.report import progress
 
 
@@ -20,9 +21,9 @@ def test_the_case_and_the_search_for_a_smaller_one(monkeypatch, stream, shown):
     monkeypatch.setattr(progress, "_QUIET_SECONDS", 0.0)
     monkeypatch.setenv("TERM", "xterm")
     with progress.showing() as step:
-        step(3, 20, False)
+        step(Judging(3, 20))
         time.sleep(0.3)  # the line is drawn by a thread of its own, ten times a second
-        step(3, 20, True)
+        step(Shrinking(3, 20, 1))
         time.sleep(0.3)
     text = sys.stderr.getvalue()
     assert ("case 3 of 20" in text) == shown
@@ -32,6 +33,6 @@ def test_the_case_and_the_search_for_a_smaller_one(monkeypatch, stream, shown):
 def test_a_quick_check_shows_nothing(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     with progress.showing() as step:
-        step(1, 2, False)
-        step(2, 2, False)
+        step(Judging(1, 2))
+        step(Judging(2, 2))
     assert "case" not in sys.stderr.getvalue()

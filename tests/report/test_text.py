@@ -5,7 +5,10 @@ import io
 import pytest
 
 import firesteel as fs
-from firesteel import Batch, Counterexample, Instant, Record, Report, Stream, Trace, Verdict
+from firesteel import Batch, Instant, Record, Report, Stream, Trace, Verdict
+from firesteel.evidence.nothing import Missing, Nothing
+from firesteel.evidence.report import Asked, Claimed, Found, Program, Reproduction, Size
+from firesteel.evidence.runs import Broken, Different
 from firesteel.report.reasons import sentence
 from firesteel.report.terminal import show
 from firesteel.report.text import render
@@ -36,17 +39,25 @@ def banned_report():
     )
     answers = {(user_15_misbehaves, 0): True, (user_15_misbehaves, 1): False}
     answers |= {(user_15_is_banned, 0): True, (user_15_is_banned, 1): False}
-    found = Counterexample(fs.Case(stream), trace, "", "AXicY2Rk", RULE.explain(trace, ended=False), answers)
-    setting = {
-        "subject": "forgetful (jobs/users.py:12), structured, append mode, Spark 4.3.0",
-        "found in": "case 3 of 20; shrunk from 22 batches, 231 records; seen again when run alone",
-    }
-    return Report(Verdict.FALSE, 20, found, (), RULE, setting, "forgetful")
+    case = fs.Case(stream)
+    found = Broken(inputs=case, trace=trace, explanation=RULE.explain(trace, ended=False), answers=answers)
+    return Report(
+        Verdict.FALSE,
+        20,
+        found,
+        asked=asked("forgetful", place="jobs/users.py:12", formula=RULE),
+        found=Found(3, 20, shrunk_from=Size(22, 231), seen_again=True),
+        reproduction=Reproduction(case, 2, "AXicY2Rk"),
+    )
+
+
+def asked(name, *, place=None, function="fs.for_all", **more):
+    return Asked(function, programs=(Program("subject", name, place),), version="4.3.0", **more)
 
 
 def test_the_failure_of_the_design():
     assert (
-        render(banned_report(), fs.Falsified)
+        render(banned_report())
         == """\
 the property is false in batch 1
 
@@ -127,22 +138,25 @@ def test_every_false_formula_has_a_sentence():
 
 def test_a_success_and_an_empty_property():
     assert render(Report(Verdict.TRUE, 20)) == "true in 20 cases"
-    text = render(Report(Verdict.INCONCLUSIVE, 5, None, ("the premise p never held",), RULE, {}), fs.Vacuous)
-    assert text.startswith("the property says nothing here\n\nthe premise p never held\n\nproperty  always(")
+    never = Nothing(Missing.PREMISE, P)
+    text = render(Report(Verdict.INCONCLUSIVE, 5, never, asked=Asked("fs.for_all", formula=RULE)))
+    assert text.startswith("the property says nothing here\n\nthe premise p never held in any case")
+    assert "\n\nproperty  always(" in text
 
 
 def test_long_batches_and_traces_are_cut():
     batch = Batch([(n, True) for n in range(50)], schema=SCHEMA)
     stream = Stream(SCHEMA, [batch] * 60)
     trace = Trace(Instant(k, {"input": batch}, {"output": Batch()}) for k in range(60))
-    found = Counterexample(fs.Case(stream), trace, "", "x" * 5_000, fs.FALSE.explain([]), {})
-    text = render(Report(Verdict.FALSE, 1, found, (), fs.FALSE, {"subject": "job"}), fs.Falsified)
+    case = fs.Case(stream)
+    found = Broken(inputs=case, trace=trace, explanation=fs.FALSE.explain([]))
+    text = render(Report(Verdict.FALSE, 1, found, asked=asked("job"), reproduction=Reproduction(case, 60, "x" * 5_000)))
     assert "(too long to print: failure.report.counterexample.inputs has the streams)" in text
     assert "(44 more)" in text and "(30 earlier batches are not shown)" in text and "x" * 100 not in text
 
 
 def test_colours_only_on_a_terminal():
-    failure = fs.Falsified(render(banned_report(), fs.Falsified), banned_report())
+    failure = fs.Falsified(render(banned_report()), banned_report())
     plain = io.StringIO()
     show(failure, plain)
     assert plain.getvalue() == f"Falsified: {failure}\n"
@@ -161,20 +175,22 @@ def test_colours_only_on_a_terminal():
 
 
 @pytest.mark.parametrize(
-    "schema, call, open_end",
+    "schema, options, open_end",
     [
-        ("n INT, ts TIMESTAMP", "job", True),
-        ("n INT, ts TIMESTAMP", "job, engine='dstream'", False),
-        ("n INT, ts TIMESTAMP", "job, close=False", True),
-        ("n INT, day DATE", "job", False),
+        ("n INT, ts TIMESTAMP", {}, True),
+        ("n INT, ts TIMESTAMP", {"engine": "dstream"}, False),
+        ("n INT, ts TIMESTAMP", {"close": False}, True),
+        ("n INT, day DATE", {}, False),
     ],
 )
-def test_event_time_does_not_end_where_the_shown_batches_do(schema, call, open_end):
+def test_event_time_does_not_end_where_the_shown_batches_do(schema, options, open_end):
     """A watermark shows only from the second batch on: the first may be all that is shown."""
     stream = fs.Stream(schema, [[(1, None)], [(2, None)]])
     trace = fs.Trace([fs.Instant(0, {"input": stream[0]}, {"output": stream[0]})])
-    found = Counterexample(fs.Case(stream), trace, "it is so", "AAAA")
-    text = render(Report(Verdict.FALSE, 1, found, call=call), fs.Falsified)
+    case = fs.Case(stream)
+    found = Broken(inputs=case, trace=trace, explanation=fs.FALSE.explain([]))
+    how = asked("job", options=options, engine=options.get("engine", "structured"))
+    text = render(Report(Verdict.FALSE, 1, found, asked=how, reproduction=Reproduction(case, 1, "AAAA")))
     line = next(line for line in text.splitlines() if "fs.run(" in line)
     assert line.count("close=False") == int(open_end)
 
@@ -182,7 +198,9 @@ def test_event_time_does_not_end_where_the_shown_batches_do(schema, call, open_e
 def test_what_was_asked_is_named():
     stream = fs.Stream("n INT", [[(1,)]])
     trace = fs.Trace([fs.Instant(0, {"input": stream[0]}, {"as it is": stream[0], "2 partitions": stream[0]})])
-    found = Counterexample(fs.Case(stream), trace, "they differ", "AAAA")
-    text = render(Report(Verdict.FALSE, 1, found, call="job", called="fs.stable"), fs.Falsified)
-    assert text.startswith("the stability is false in batch 0")
+    case = fs.Case(stream)
+    found = Different(inputs=case, trace=trace, reason="they differ")
+    how = asked("job", function="fs.stable", claimed=Claimed.STABILITY)
+    text = render(Report(Verdict.FALSE, 1, found, asked=how, reproduction=Reproduction(case, 1, "AAAA")))
+    assert text.startswith("the stability is false in batch 0\n\nthey differ\n\n")
     assert "fs.stable(..., job, ..., examples=[fs.Stream(" in text and 'fs.stable(..., replay="AAAA")' in text

@@ -16,6 +16,7 @@ from hypothesis.internal.conjecture.data import ConjectureData
 from firesteel import Batch, InvalidArgument, Record, Stream
 from firesteel import strategies as ss
 from firesteel.search.drawing import Drawing
+from firesteel.search.wanted import Wanted
 from firesteel.strategies.replay import choices_of_whole
 
 SCHEMA = "user INT NOT NULL, at TIMESTAMP NOT NULL"
@@ -118,8 +119,8 @@ def test_the_choices_of_the_whole_recording(records):
 @pytest.mark.parametrize("cases", [1, 2, 30])
 def test_a_check_begins_with_the_whole_recording(records, cases):
     strategy = ss.replay(list(range(records)), every=-(-records // 5))
-    drawing = Drawing(strategy, "a test", settings(max_examples=cases, database=None))
-    sizes = [size(case.inputs["input"]) for case in drawing.to_come()]
+    wanted = Wanted(strategy, "a test", cases, settings(database=None), size=size, first=choices_of_whole(strategy))
+    sizes = [size(candidate.value) for candidate in Drawing(wanted).to_come()]
     assert sizes[0] == records and len(sizes) <= cases
     assert cases < 30 or records == 1 or min(sizes) < records, "parts of it come later"
 

@@ -19,7 +19,7 @@ from firesteel.spark.running import Running
 from firesteel.values.cases import Case
 from firesteel.values.records import Record
 from firesteel.values.schemas import type_ddl
-from firesteel.values.streams import Instant, Trace
+from firesteel.values.streams import Batch, Instant, Trace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -107,7 +107,7 @@ def beside(traces: Mapping[Side, Trace], ignored: Sequence[str] = ()) -> Trace:
     _refuse_different(schemas, ignored)
     instants: list[Instant] = []
     for index, sides in enumerate(zip_longest(*traces.values())):
-        outputs = {
+        outputs: dict[str, Batch] = {
             _label(side, output, schemas[side]): now.outputs[output]
             for side, now in zip(traces, sides, strict=True)
             if now is not None
@@ -120,7 +120,7 @@ def beside(traces: Mapping[Side, Trace], ignored: Sequence[str] = ()) -> Trace:
         else:
             instant = Instant(index, now.inputs, outputs, time=now.time, watermark=now.watermark, drawn=drawn)
         instants.append(instant.after(instants[-1] if instants else None))
-    outside = {
+    outside: dict[str, Batch] = {
         _label(side, output, schemas[side]): batch
         for side, trace in traces.items()
         for output, batch in trace.outside.items()
@@ -142,7 +142,8 @@ def _refuse_different(schemas: Mapping[Side, Mapping[str, StructType | None]], i
     for other, theirs in others:
         if set(mine) != set(theirs):
             raise InvalidArgument(
-                f"the {base.name} has the outputs {_listed(mine)}, the {other.name} {_listed(theirs)}: give both the same names"
+                f"the {base.name} has the outputs {_listed(mine)}, the {other.name} {_listed(theirs)}: "
+                "give both the same names"
             )
         for output, schema in mine.items():
             a, b = _columns(schema), _columns(theirs[output])
@@ -151,8 +152,8 @@ def _refuse_different(schemas: Mapping[Side, Mapping[str, StructType | None]], i
             if different:
                 column = different[0]
                 raise InvalidArgument(
-                    f"{output!r} has different columns: {column!r} is {a.get(column, 'missing')} in the {base.name}, and "
-                    f"{b.get(column, 'missing')} in the {other.name}: select the same columns, with the same types"
+                    f"{output!r} has different columns: {column!r} is {a.get(column, 'missing')} in the {base.name}, "
+                    f"and {b.get(column, 'missing')} in the {other.name}: select the same columns, with the same types"
                 )
 
 

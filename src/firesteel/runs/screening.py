@@ -6,6 +6,7 @@ A few cases of a bulk run are run alone as well, and have to come out the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
@@ -75,12 +76,8 @@ class Screen:
     def _run_more(self, cases: Sequence[Case]) -> None:
         """Run cases together of a subject that is known to allow it."""
         unknown = [case for case in cases if not self._judge.is_known(case)]
-        if not unknown:
-            return
-        try:
-            self._keep(unknown, self._runner.together(unknown, also_single=True))
-        except (CannotCarry, SubjectFailure):
-            pass  # they are run alone when they are judged
+        with suppress(CannotCarry, SubjectFailure):  # then they are run alone when they are judged
+            self._keep(unknown, self._runner.together(unknown, also_single=True) if unknown else [])
 
     def _run_sampled(self, cases: Sequence[Case]) -> None:
         """Run cases together, and a few of them alone too; nothing is kept where these differ."""

@@ -51,7 +51,7 @@ U = TypeVar("U", contravariant=True)
 class Many(Protocol[U, J]):
     """Judges many values at once."""
 
-    def __call__(self, values: Sequence[U], *, later: bool) -> Sequence[Callable[[], J]]:
+    def __call__(self, values: Sequence[U], /, *, later: bool) -> Sequence[Callable[[], J]]:
         """A glance for each value; `later` where they were made from values that were judged before."""
 
     def is_quick_for(self, judgement: J) -> bool:
@@ -254,7 +254,8 @@ class _Search(Generic[T, J]):
                 smallest = (choices, value, judgement)
                 raise broken()
 
-        notes, cut_short = (), True
+        notes: tuple[str, ...] = ()
+        cut_short = True
         with suppress(Enough):
             try:
                 self._drawing.shrink(found.choices, attempt)

@@ -98,8 +98,8 @@ class Rounds(Generic[T]):
         self._tried.update(fresh)
         drawn = self._draw(fresh) if fresh else []
         for candidate in drawn:
-            if candidate.asked in edits and candidate.size >= before.size:
-                edit = edits[candidate.asked]
+            edit = edits.get(candidate.asked) if candidate.asked is not None else None
+            if edit is not None and candidate.size >= before.size:
                 self._useless.add((edit, before.choices[edit[0] : edit[1]]))
         simpler = [candidate for candidate in drawn if candidate.size < before.size]
         found = sorted(self._failing(simpler), key=lambda candidate: candidate.size) if simpler else []

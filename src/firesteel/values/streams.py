@@ -113,6 +113,11 @@ class Batch(Sequence[Any]):
         return batch
 
     @property
+    def stays_in_spark(self) -> bool:
+        """Are its records too many for the driver?"""
+        return False
+
+    @property
     def df(self) -> DataFrame:
         """The records as a Spark DataFrame, in the active session (made with `fs.session()` if there is none)."""
         # The one step upwards, and only when somebody asks for it: these are plain values that know no Spark.

@@ -83,6 +83,10 @@ class LargeBatch(Batch):
         _most: int
 
     @property
+    def stays_in_spark(self) -> bool:
+        return True
+
+    @property
     def df(self) -> DataFrame:
         return self._frame
 

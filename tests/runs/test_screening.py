@@ -4,8 +4,11 @@ import pytest
 
 import firesteel as fs
 from firesteel import Batch, Instant, Stream, Trace
+from firesteel.evidence.events import nobody
 from firesteel.properties.claim import Property
-from firesteel.runs.judge import Judge
+from firesteel.runs.judging import Judge
+from firesteel.runs.memory import Memory
+from firesteel.runs.screening import Screen
 from firesteel.spark.running import Running
 
 
@@ -40,9 +43,12 @@ class Runner:
         return [None if run.length in self.refused else self.trace(run, self.wrong_from) for run in cases]
 
 
-def screened(runner, cases):
-    judge = Judge(Property(fs.always(lambda now: True)), runner)
-    judge.screen(cases)
+def screened(runner, cases, formula=None):
+    """The judge of a claim that holds everywhere, after these cases were screened."""
+    memory = Memory()
+    claim = Property(fs.always(lambda now: True) if formula is None else formula)
+    judge = Judge(claim, runner, memory)
+    Screen(judge, runner, memory, bulk=True, at_once=1, tell=nobody)(cases, later=False)
     return judge
 
 
@@ -51,7 +57,7 @@ def test_more_cases_have_more_samples(count, samples):
     runner = Runner()
     judge = screened(runner, [case(2, first) for first in range(count)])
     assert runner.ran_apart == [2] * samples and runner.ran_together == [2] * count
-    assert judge.disagreement is None and judge.screened(case(2, 1))
+    assert judge.disagreement is None and judge.is_screened(case(2, 1))
 
 
 def test_of_a_long_case_the_first_batches_are_run_alone():
@@ -59,7 +65,7 @@ def test_of_a_long_case_the_first_batches_are_run_alone():
     runner = Runner()
     judge = screened(runner, [case(30, first) for first in range(10)])
     assert runner.ran_apart == [8] and runner.ran_together == [30] * 10 + [8]
-    assert judge.disagreement is None and judge.screened(case(30, 1))
+    assert judge.disagreement is None and judge.is_screened(case(30, 1))
 
 
 def test_where_the_first_batches_cannot_run_with_the_others_the_whole_case_is_run_alone():
@@ -72,21 +78,22 @@ def test_where_the_first_batches_cannot_run_with_the_others_the_whole_case_is_ru
 @pytest.mark.parametrize("refused", [(), (8,)])
 def test_a_bulk_run_that_is_wrong_is_not_believed(length, refused):
     judge = screened(Runner(wrong_from=2, refused=refused), [case(length, first) for first in range(10)])
-    assert "differ in batch 2: a defect of bulk runs" in judge.disagreement
-    assert not judge.knows(case(length, 1))
+    together, alone = judge.disagreement
+    assert together[2] != alone[2] and together[:2] == alone[:2]
+    assert not judge.is_known(case(length, 1))
 
 
 def test_cases_that_differ_only_in_what_was_drawn_are_different():
     judge = screened(Runner(), [fs.Case(case(2), n=n) for n in range(10)])
-    assert judge.screened(fs.Case(case(2), n=3))
-    assert not judge.knows(fs.Case(case(2), n=10)) and not judge.knows(case(2))
+    assert judge.is_screened(fs.Case(case(2), n=3))
+    assert not judge.is_known(fs.Case(case(2), n=10)) and not judge.is_known(case(2))
 
 
 def test_what_it_said_before_is_forgotten():
     judge = screened(Runner(), [case(2, first) for first in range(10)])
-    assert judge.screened(case(2, 1))
+    assert judge.is_screened(case(2, 1))
     judge.disagree(Trace(()), Trace(()))
-    assert not judge.knows(case(2, 1)) and judge.knows(case(2, 5)), "all but what was run alone"
+    assert not judge.is_known(case(2, 1)) and judge.is_known(case(2, 5)), "all but what was run alone"
 
 
 def test_cases_of_many_lengths():
@@ -102,11 +109,11 @@ def test_how_close_a_case_came_is_asked_of_all_that_was_seen():
         return fs.now(lambda now: (n,) in now.input, name=f"has_{n}")
 
     in_turn = has(0) & fs.next_(has(1)) & fs.next_(has(2), times=2)
-    judge = Judge(Property(fs.implies(in_turn, fs.next_(lambda now: not now.output, times=2))), Runner())
+    formula = fs.implies(in_turn, fs.next_(lambda now: not now.output, times=2))
     near = fs.Case(Stream("n INT", [[(9,)], [(1,)], [(2,)]]))
     far = fs.Case(Stream("n INT", [[(9,)], [(8,)], [(7,)]]))
-    judge.screen([near, far])
-    seen = [judge(inputs, screened=True) for inputs in (near, far)]
+    judge = screened(Runner(), [near, far, *(case(3, first) for first in range(10, 20))], formula)
+    seen = [judge.glance(each) for each in (near, far)]
     assert [(len(one.trace), one.settled) for one in seen] == [(1, True), (1, True)]
     assert seen[0].closeness > seen[1].closeness
 
@@ -128,9 +135,24 @@ def test_where_only_the_order_differs_no_run_is_wrong():
             ]
 
     in_order = fs.always(lambda now: now.output.records == now.input.records)
-    judge = Judge(Property(in_order), Backwards())
     two = fs.Case(Stream("n INT", [[(1,), (2,)]]))
-    judge.screen([two, case(1), case(1, 5)])
-    seen = judge(two, screened=True)
-    assert seen.verdict is fs.Verdict.FALSE
-    assert judge.confirmed(two, seen).verdict is not fs.Verdict.FALSE and judge.disagreement is None
+    judge = screened(Backwards(), [two, *(case(1, first) for first in range(10))], in_order)
+    assert judge.glance(two).verdict is fs.Verdict.FALSE
+    assert judge(two).verdict is not fs.Verdict.FALSE and judge.disagreement is None
+
+
+def test_few_cases_are_not_run_together():
+    runner = Runner()
+    judge = screened(runner, [case(2, first) for first in range(7)])
+    assert runner.ran_together == [] and not judge.is_known(case(2, 1))
+
+
+def test_where_each_has_to_run_alone_several_run_ahead():
+    runner, memory = Runner(), Memory()
+    judge = Judge(Property(fs.always(lambda now: True)), runner, memory)
+    screen = Screen(judge, runner, memory, bulk=False, at_once=3, tell=nobody)
+    glances = screen([case(2, first) for first in range(5)], later=False)
+    assert runner.ran_apart == []
+    assert glances[0]().verdict is fs.Verdict.TRUE and len(runner.ran_apart) == 3
+    assert glances[2]().verdict is fs.Verdict.TRUE and len(runner.ran_apart) == 3
+    assert glances[3]().verdict is fs.Verdict.TRUE and len(runner.ran_apart) == 5

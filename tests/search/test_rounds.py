@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firesteel.search.shrink import (
+from firesteel.search.rounds import (
     ROUND,
-    Drawn,
-    Search,
+    Candidate,
+    Rounds,
     _apart,
     _changed,
     _edits,
@@ -17,8 +17,6 @@ from firesteel.search.shrink import (
     _tails,
     _weight,
 )
-from firesteel.values.cases import Case
-from firesteel.values.streams import Stream
 
 
 def numbers(choices):
@@ -45,14 +43,14 @@ def searched(choices, fails):
     def candidate(asked):
         drawn = numbers(asked)
         exact = (*tuple(part for number in drawn for part in (True, number)), False)
-        return Drawn(exact, Case(Stream(None, [drawn])), asked=tuple(asked))
+        return Candidate(exact, drawn, len(drawn), tuple(asked))
 
-    search = Search(candidate(choices), draw, lambda found: [c for c in found if fails(c.inputs["input"][0].records)])
+    search = Rounds(candidate(choices), draw, lambda found: [each for each in found if fails(each.value)])
     rounds = 0
     while search.round():
         rounds += 1
         assert rounds < 100
-    return list(search.found.inputs["input"][0].records), rounds, sizes
+    return search.found.value, rounds, sizes
 
 
 def as_choices(values):
@@ -138,10 +136,10 @@ def test_only_what_was_drawn_as_asked_is_put_together(mended):
     def draw(wanted):
         # A mended one has one choice more than was asked for.
         drawn = [(*asked, *([0] if mended else [])) for asked in wanted]
-        return [Drawn(c, Case(Stream(None, [numbers(c)])), asked=a) for c, a in zip(drawn, wanted, strict=True)]
+        return [Candidate(c, numbers(c), len(numbers(c)), a) for c, a in zip(drawn, wanted, strict=True)]
 
     first = as_choices([9, 8, 7])
-    search = Search(Drawn(first, Case(Stream(None, [[9, 8, 7]])), asked=first), draw, list)
+    search = Rounds(Candidate(first, [9, 8, 7], 3, first), draw, list)
     search._first = []  # what comes before the edits
     assert search.round() and len(search.found.choices) < len(first)
     assert bool(search._together) is not mended

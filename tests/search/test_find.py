@@ -1,0 +1,196 @@
+"""The search knows neither Spark nor streams: here it judges plain functions, in this process."""
+
+import time
+from dataclasses import dataclass, field
+
+import hypothesis
+import pytest
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+from hypothesis.database import InMemoryExampleDatabase
+
+from firesteel.errors import PredicateError
+from firesteel.evidence.events import Drawn, Judged, Judging, Shrinking
+from firesteel.search.find import find
+from firesteel.search.wanted import Wanted
+
+pairs = st.tuples(st.integers(), st.integers())
+FRESH = settings(database=None)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of one value."""
+
+    fails: bool
+    seen: object = None
+    closeness: float | None = None
+
+
+def commutes(function):
+    def judge(pair):
+        a, b = pair
+        return Answer(function(a, b) != function(b, a), (function(a, b), function(b, a)))
+
+    return judge
+
+
+def wanted(strategy, cases=500, **more):
+    return Wanted(strategy, "a test", cases, FRESH, as_examples=False, **more)
+
+
+def test_a_function_that_does_not_commute_is_found_and_shrunk_without_spark():
+    result = find(wanted(pairs), commutes(lambda a, b: a - b))
+    assert sorted(map(abs, result.failing.value)) == [0, 1], "the smallest that there is"
+    assert set(result.failing.judgement.seen) == {1, -1} and result.failing.notes == ()
+
+
+def test_one_that_does_is_left_alone():
+    result = find(wanted(pairs), commutes(lambda a, b: a + b))
+    assert result.failing is None and result.cases == result.of == 500
+
+
+def test_no_spark_is_loaded():
+    import subprocess
+    import sys
+
+    code = "import sys, firesteel.search.find; print([name for name in sys.modules if name.startswith('pyspark')])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+@dataclass
+class Many:
+    """Judges many at once, and may be wrong about some."""
+
+    judge: object
+    wrong: object = lambda value: False
+    calls: list = field(default_factory=list)
+    quick: bool = True
+
+    def __call__(self, values, /, *, later):
+        self.calls.append((len(values), later))
+        return [lambda value=value: Answer(self.judge(value).fails or self.wrong(value)) for value in values]
+
+    def is_quick_for(self, judgement):
+        return self.quick
+
+
+large = st.lists(st.integers(0, 1000), max_size=20)
+
+
+def too_large(values):
+    return Answer(any(value > 600 for value in values), closeness=float(max(values, default=0)))
+
+
+def test_many_at_once_give_the_same_as_one_by_one():
+    alone = find(wanted(large, size=len), too_large)
+    many = Many(too_large)
+    together = find(wanted(large, size=len), too_large, many)
+    assert alone.failing.value == together.failing.value == [601]
+    assert (alone.failing.number, alone.failing.original) == (together.failing.number, together.failing.original)
+    assert many.calls[0] == (500, False) and len(many.calls) < 40, "in rounds"
+    assert together.failing.in_rounds and not alone.failing.in_rounds
+
+
+def test_what_fails_at_a_glance_only_does_not_fail():
+    many = Many(lambda value: Answer(False), wrong=lambda value: sum(value) > 100)
+    result = find(wanted(large), lambda value: Answer(False), many)
+    assert result.failing is None and result.cases == 500
+
+
+def test_what_shrinks_at_a_glance_only_is_shrunk_one_by_one():
+    """At a glance everything fails, so rounds end with what does not fail by itself."""
+    result = find(wanted(large, size=len), too_large, Many(too_large, wrong=lambda value: True))
+    assert result.failing.value == [601] and not result.failing.in_rounds
+
+
+def test_where_many_are_not_quick_hypothesis_shrinks():
+    many = Many(too_large, quick=False)
+    result = find(wanted(large), too_large, many)
+    assert result.failing.value == [601] and not result.failing.in_rounds
+    assert all(not later or size < 40 for size, later in many.calls), "generations, and no rounds"
+
+
+@pytest.mark.slow
+def test_it_comes_closer_to_what_scores_high():
+    """At random a sum this large hardly comes up."""
+    rare = lambda values: Answer(sum(values) > 12_000, closeness=float(sum(values)))  # noqa: E731
+    blind = lambda values: Answer(sum(values) > 12_000)  # noqa: E731
+    unshrunk = settings(database=None, phases=[Phase.generate, Phase.target])
+    aimed = [find(Wanted(large, f"{n}", 1_000, unshrunk, as_examples=False), rare) for n in range(3)]
+    random = [find(Wanted(large, f"{n}", 1_000, unshrunk, as_examples=False), blind) for n in range(3)]
+    assert all(result.failing is not None for result in aimed)
+    assert sum(result.cases for result in aimed) < sum(result.cases for result in random)
+
+
+def test_events_are_told_in_order():
+    told = []
+    result = find(wanted(pairs, cases=20), commutes(lambda a, b: a - b), tell=told.append)
+    assert told[0] == Drawn(20)
+    kinds = [type(event) for event in told]
+    assert kinds.index(Judging) == 1 and kinds.index(Judged) == 2 and Shrinking in kinds
+    judged = [event for event in told if isinstance(event, Judged)]
+    assert [event.case for event in judged] == list(range(1, result.failing.number + 1))
+    assert judged[-1].judgement.fails and not any(event.judgement.fails for event in judged[:-1])
+    assert kinds[-1] is Shrinking and told[-1].tried >= 1
+
+
+def test_the_user_may_note_assume_and_target():
+    def judge(pair):
+        hypothesis.assume(pair[0] != 3)
+        hypothesis.note(f"saw {pair}")
+        hypothesis.target(float(pair[0] % 100))
+        return Answer(pair[0] > pair[1] + 5)
+
+    result = find(Wanted(pairs, "noted", 50, FRESH), judge)
+    assert result.failing.notes == (f"saw {result.failing.value}",)
+
+
+def test_values_that_an_assumption_refuses_do_not_count():
+    def judge(pair):
+        hypothesis.assume(pair[0] % 2 == 0)
+        return Answer(False)
+
+    result = find(Wanted(pairs, "refused", 60, FRESH), judge)
+    assert 0 < result.cases < 60 and result.of == 60
+
+
+def test_shrinking_ends_when_time_is_up():
+    def slow(values):
+        time.sleep(0.01)
+        return too_large(values)
+
+    result = find(wanted(large, size=len, shrink_seconds=0.0), slow)
+    assert result.failing.cut_short == 0.0 and result.failing.value == result.failing.original
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_a_function_that_cannot_take_a_simpler_value_ends_nothing(together):
+    """The simplest value that fails is one that the judge raises on: then the next one is found."""
+
+    def judge(values):
+        if values == [601]:
+            raise PredicateError("not made for this one")
+        return too_large(values)
+
+    result = find(wanted(large, size=len), judge, Many(judge) if together else None)
+    assert result.failing.judgement.fails and len(result.failing.value) <= 2 and result.failing.value != [601]
+
+
+def test_what_failed_before_is_tried_first_and_forgotten_when_it_passes():
+    kept = settings(database=InMemoryExampleDatabase())
+    first = find(Wanted(large, "kept", 200, kept, as_examples=False), too_large)
+    again = find(Wanted(large, "kept", 200, kept, as_examples=False), too_large)
+    assert again.failing.number == 1 and again.failing.value == again.failing.original == first.failing.value
+    mended = find(Wanted(large, "kept", 200, kept, as_examples=False), lambda values: Answer(False))
+    mended.settle()
+    last = find(Wanted(large, "kept", 200, kept, as_examples=False), too_large)
+    assert last.failing.original != first.failing.value
+    other = find(Wanted(large, "another key", 200, kept, as_examples=False), too_large)
+    assert other.failing.original != first.failing.value, "searches with other keys know nothing of it"
+
+
+def test_every_value_is_judged_once():
+    seen = []
+    find(wanted(pairs, cases=2_000), lambda pair: Answer(bool(seen.append(pair))))
+    assert len(seen) == 2_000

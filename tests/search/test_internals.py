@@ -1,0 +1,70 @@
+"""What firesteel uses of Hypothesis's internals does what it says, with the version that is installed."""
+
+import hypothesis
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.database import InMemoryExampleDatabase
+
+from firesteel.search import internals
+
+
+def test_choices_and_targets_of_an_example():
+    seen = []
+
+    @settings(max_examples=20, database=None)
+    @given(st.lists(st.integers(0, 9), max_size=3))
+    def example(values):
+        hypothesis.target(float(len(values)), label="length")
+        seen.append((internals.choices_now(), internals.targets_now(), values))
+
+    example()
+    for choices, targets, values in seen:
+        assert [choice for choice in choices if not isinstance(choice, bool)] == values
+        assert targets == {"length": float(len(values))}
+    assert len({choices for choices, _, _ in seen}) > 1
+
+
+def test_choices_come_back_from_a_database_in_order():
+    """Each entry is drawn as it stands; the shortest comes first; the first key is of what is shrunk already."""
+    offered = [(True, 5, True, 7, False), (False,), (True, 3, False)]
+    texts = {internals.as_bytes(choices): choices for choices in offered}
+    keys, drawn = [], []
+
+    class Offers(InMemoryExampleDatabase):
+        def fetch(self, key):
+            keys.append(key)
+            return list(texts) if internals.is_first_choice(key) else []
+
+    @settings(database=Offers(), phases=[hypothesis.Phase.reuse], max_examples=10)
+    @given(st.lists(st.integers(0, 9)))
+    def example(values):
+        drawn.append(internals.choices_now())
+
+    internals.identify(example.hypothesis.inner_test, b"a digest of its own")
+    example()
+    assert drawn == [texts[text] for text in sorted(texts, key=internals.order_of_offers)]
+    assert sum(map(internals.is_first_choice, keys)) == 1
+    assert any(map(internals.is_second_choice, keys))
+
+
+def test_a_digest_of_its_own_is_a_key_of_its_own():
+    keys = []
+
+    class Watched(InMemoryExampleDatabase):
+        def fetch(self, key):
+            keys.append(key)
+            return []
+
+    for digest in (b"one", b"two", b"one"):
+
+        def example(value):
+            pass
+
+        internals.identify(example, digest)
+        settings(database=Watched(), max_examples=1)(given(st.integers())(example))()
+    firsts = [key for key in keys if internals.is_first_choice(key)]
+    assert firsts[0] == firsts[2] != firsts[1]
+
+
+def test_no_seed_is_forced_here():
+    assert internals.forced_seed() is None
