@@ -8,7 +8,8 @@ import pytest
 import firesteel as fs
 from firesteel import Verdict
 from firesteel.logic.ltl.formulas import children
-from firesteel.logic.ltl.lengths import _shortest
+from firesteel.logic.ltl.lengths import _shortest, open_at_the_end
+from firesteel.logic.ltl.monitor import Memory, Monitor
 from tests.logic import oracle
 from tests.logic.random_formulas import FUTURE, OPERATORS, random_formula
 
@@ -113,3 +114,63 @@ def _with_children(formula, made):
 def test_known_lengths(formula, required, shortest):
     assert formula.required_length == required
     assert formula.shortest_true == shortest
+
+
+LOOKS_AHEAD = [
+    fs.always(fs.next_(bool)),
+    fs.eventually(fs.next_(fs.now(lambda x: x == 9))),
+    fs.until(bool, fs.next_(fs.now(lambda x: x == 9))),
+    fs.release(fs.now(lambda x: x == 9), fs.next_(bool)),
+    fs.always(fs.always(bool, during=2)),
+    fs.next_(fs.always(fs.always(bool, during=3)), times=2),
+    ~fs.always(fs.next_(bool)),
+    fs.always(bool) & fs.always(fs.implies(bool, fs.next_(bool))),
+    fs.always(fs.historically(fs.next_(bool))),
+    fs.always(fs.consume(lambda x: fs.now(bool))),
+]
+CLOSES = [
+    fs.always(bool),
+    fs.eventually(fs.always(bool)),
+    fs.until(fs.once(bool), bool),
+    fs.always(fs.next_(fs.TRUE)),
+    fs.always(fs.next_(bool), during=3),
+    fs.always(fs.historically(bool)),
+    fs.always(fs.previously(fs.next_(bool))),
+]
+
+
+@pytest.mark.parametrize("formula", LOOKS_AHEAD, ids=repr)
+def test_an_operator_without_a_bound_that_looks_ahead_is_open_at_the_end(formula):
+    assert open_at_the_end(formula)
+    for length in range(3, LONGEST):
+        assert oracle.judge(formula, [1] * length) is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("formula", CLOSES, ids=repr)
+def test_what_does_not_look_past_the_end_is_not_open_there(formula):
+    assert not open_at_the_end(formula)
+    assert formula.required_length is not None
+
+
+def test_without_functions_every_other_formula_has_a_length():
+    without = 0
+    for formula in formulas(2_000, seed=4, operators=OPERATORS, bodies=False):
+        assert open_at_the_end(formula) is (formula.required_length is None), formula
+        without += formula.required_length is None
+    assert without > 50
+
+
+def test_what_a_function_returns_is_known_from_a_run():
+    formula = fs.next_(fs.let(lambda x: fs.always(fs.next_(bool))))
+    assert formula.required_length is None and not open_at_the_end(formula)
+    memory = Memory()
+    monitor = Monitor(formula, memory=memory)
+    for instant in (1, 1, 1):
+        monitor.step(instant)
+    assert not monitor.finish().definite
+    assert open_at_the_end(formula, [made for _, made in memory.bodies.values()])
+
+
+def test_a_function_inside_an_operator_without_a_bound_might_look_ahead():
+    assert open_at_the_end(fs.always(fs.let(lambda x: fs.now(bool))))
+    assert not open_at_the_end(fs.always(fs.let(lambda x: fs.next_(bool)), during=3))

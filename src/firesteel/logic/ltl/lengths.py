@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from firesteel.logic.ltl.formulas import (
@@ -29,6 +30,7 @@ from firesteel.logic.ltl.formulas import (
     Since,
     Until,
     children,
+    postorder,
 )
 from firesteel.logic.verdicts import Verdict
 
@@ -45,11 +47,9 @@ def required_length(formula: Formula) -> int | None:
         case Next(body, times):
             return _plus(required_length(body), times)
         case Always(bound=bound) | Eventually(bound=bound) | Until(bound=bound) | Release(bound=bound):
-            longest = _longest(formula)
-            if bound is not None:
-                return _plus(longest, bound - 1)
-            # Without a bound it closes at the end; but a body that looks ahead is left open at the last instant.
-            return None if longest is None or longest > 1 else 0
+            if bound is None:
+                return None if _left_open(formula) else 0
+            return _plus(_longest(formula), bound - 1)
         case Previously(body):
             return _plus(required_length(body), -1)
         case _:
@@ -60,6 +60,34 @@ def shortest_true(formula: Formula) -> int:
     """No trace shorter than this makes the formula true. A formula that never can be true answers 0: nothing to say."""
     shortest = _shortest(formula, first=True).true
     return 0 if math.isinf(shortest) else int(shortest)
+
+
+def open_at_the_end(formula: Formula, returned: Iterable[Formula] = ()) -> bool:
+    """Is there an operator without a bound in the formula that is never sure about the last instant of a trace?
+
+    These are `always`, `eventually`, `until` and `release` without a bound, around something that looks ahead. The end
+    of the trace closes such an operator, but what it says of the last instant is still open then. A bound helps.
+    Operators on the past are not among them: they look back at instants that are all there.
+
+    What a function inside `let` or `consume` returns is not known before a run. Inside an operator without a bound the
+    function counts as looking ahead, though it may not; operators in what it returns are seen only if that is given:
+    `returned` has the formulas that were made in a run, which are the values of `Memory.bodies`.
+
+    >>> import firesteel as fs
+    >>> open_at_the_end(fs.always(fs.next_(lambda x: x))), open_at_the_end(fs.always(lambda x: x))
+    (True, False)
+    """
+    return any(_left_open(part) for whole in (formula, *returned) for part in postorder(whole))
+
+
+def _left_open(formula: Formula) -> bool:
+    """Is this an operator without a bound whose body looks ahead, or might?"""
+    match formula:
+        case Always(bound=None) | Eventually(bound=None) | Until(bound=None) | Release(bound=None):
+            longest = _longest(formula)
+            return longest is None or longest > 1
+        case _:
+            return False
 
 
 def _longest(formula: Formula) -> int | None:
