@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from firesteel.errors import InvalidArgument, described
+from firesteel.logic.ltl.asking import body_formula
 from firesteel.logic.ltl.formulas import (
     FALSE,
     PAST,
@@ -45,7 +46,6 @@ from firesteel.logic.ltl.formulas import (
     Or,
     Release,
     Until,
-    body_formula,
     formula_of,
     postorder,
 )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from firesteel.errors import PredicateError
+from firesteel.logic.ltl.asking import Memory, asked, body_formula
 from firesteel.logic.ltl.formulas import (
     Always,
     And,
@@ -30,10 +30,7 @@ from firesteel.logic.ltl.formulas import (
     Release,
     Since,
     Until,
-    body_formula,
-    truth,
 )
-from firesteel.logic.ltl.monitor import Memory
 from firesteel.logic.verdicts import Verdict
 from firesteel.values.checks import Check
 
@@ -198,12 +195,7 @@ class _Reader:
     def answer(self, atom: Atom, at: int) -> bool | Check:
         key = (id(atom), at)
         if key not in self.answers:
-            try:
-                answer = atom.predicate(self.trace[at])
-            except Exception as error:
-                raise PredicateError(f"the predicate {atom.name} raised {error!r} at instant {at}") from error
-            truth(answer, lambda: f"the predicate {atom.name}, at instant {at},")
-            self.answers[key] = (atom, answer)
+            self.answers[key] = (atom, asked(atom, self.trace[at], at))
         return self.answers[key][1]
 
     def body(self, node: Let | Consume, at: int) -> Formula:

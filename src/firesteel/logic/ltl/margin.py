@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from firesteel.logic.ltl.asking import Memory, asked, body_formula
 from firesteel.logic.ltl.formulas import (
     Always,
     And,
@@ -31,10 +32,7 @@ from firesteel.logic.ltl.formulas import (
     Release,
     Since,
     Until,
-    body_formula,
-    truth,
 )
-from firesteel.logic.ltl.monitor import Memory
 
 
 def margin(formula: Formula, trace: Sequence[Any], memory: Memory | None = None) -> float:
@@ -101,7 +99,7 @@ class _Margins:
             case Since(holds, after, bound):
                 return self._until(holds, after, _back(at, start, bound), start)
             case _:
-                raise TypeError(f"{formula!r} is no formula that is known here")
+                raise TypeError(f"{formula!r} is not a formula that is known here")
 
     def _ahead(self, at: int, bound: int | None) -> range:
         return range(at, max(at, len(self._trace)) if bound is None else at + bound)
@@ -124,7 +122,7 @@ class _Margins:
         if known is not None:
             return 1.0 if known[1] else -1.0
         with suppress(Exception):  # it was never asked here, and may well not be made for it
-            return 1.0 if truth(atom.predicate(self._trace[at]), lambda: repr(atom)) else -1.0
+            return 1.0 if asked(atom, self._trace[at], at) else -1.0
         return None
 
     def _body(self, formula: Let | Consume, at: int) -> Formula | None:
