@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 from hypothesis import reject
 from hypothesis import strategies as st
@@ -34,16 +34,12 @@ from firesteel.logic.ltl.formulas import (
     Always,
     And,
     Atom,
-    Constant,
     Consume,
     Eventually,
     Formula,
     FormulaLike,
-    Implies,
     Let,
-    Next,
     Not,
-    Or,
     Release,
     Until,
     formula_of,
@@ -54,11 +50,9 @@ from firesteel.names import name_of
 from firesteel.strategies.arguments import strategy_of
 from firesteel.strategies.combinators import Batches, Streams
 from firesteel.strategies.records import schema_of
+from firesteel.strategies.unfolding import contradictory, positive_form, ways_of
 from firesteel.values.checks import Check
 from firesteel.values.streams import Batch, Stream, common_schema, make_batch, make_stream, together, with_schema
-
-# How many steps the search for a contradiction takes before it gives up, and leaves the rest to the draws.
-_STEPS = 20_000
 
 
 def holding(predicate: Callable[[Batch], bool | Check], *, batches: Batches, name: str | None = None) -> Formula:
@@ -114,9 +108,9 @@ ss.from_formula(formula, batches=ss.batches(...)), or make it with ss.holding(pr
     whole = formula_of(formula)
     if batches is not None:
         strategy_of(batches, "batches", _EXAMPLE)
-    positive = _positive(whole)
+    positive = positive_form(whole)
     _refuse(positive, batches)
-    if _contradictory(positive):
+    if contradictory(positive):
         raise InvalidArgument(
             f"{described('formula', whole)} is a contradiction: every way to draw a stream (of an implication, its "
             "consequent is drawn) needs what is never true, or a predicate that both holds and does not at one instant"
@@ -175,135 +169,6 @@ def _unbounded(part: Formula, argument: str) -> InvalidArgument:
 _GIVE = "write ss.from_formula(formula, batches=ss.batches(...)), or make it with ss.holding(predicate, batches=...)"
 
 
-# --- the formula, unfolded ---------------------------------------------------------------------------------------
-
-
-def _positive(formula: Formula, negated: bool = False) -> Formula:
-    """The formula with negations at its predicates only, and without the parts that cannot be true."""
-    match formula:
-        case Constant(verdict):
-            return TRUE if verdict is (Verdict.FALSE if negated else Verdict.TRUE) else FALSE
-        case Not(body):
-            return _positive(body, not negated)
-        case And(parts) | Or(parts):
-            positive = tuple(_positive(part, negated) for part in parts)
-            return _all(positive) if isinstance(formula, And) is not negated else _any(positive)
-        case Implies(premise, then):
-            if negated:
-                return _all((_positive(premise), _positive(then, True)))
-            consequent = _positive(then)
-            return _positive(premise, True) if _contradictory(consequent) else consequent
-        case Next(body, times):
-            inner = _positive(body, negated)
-            return FALSE if inner == FALSE else Next(inner, times)
-        case Always(body, bound) | Eventually(body, bound):
-            inner = _positive(body, negated)
-            if inner == FALSE:
-                return FALSE
-            return Always(inner, bound) if isinstance(formula, Always) is not negated else Eventually(inner, bound)
-        case Until(first, then, bound) | Release(first, then, bound):
-            before, last = _positive(first, negated), _positive(then, negated)
-            if last == FALSE:
-                return FALSE
-            if isinstance(formula, Until) is not negated:
-                return last if before == FALSE else Until(before, last, bound)
-            return Always(last, bound) if before == FALSE else Release(before, last, bound)
-        case _:
-            return Not(formula) if negated else formula
-
-
-def _all(parts: tuple[Formula, ...]) -> Formula:
-    return FALSE if FALSE in parts else And(parts)
-
-
-def _any(parts: tuple[Formula, ...]) -> Formula:
-    possible = tuple(part for part in parts if part != FALSE)
-    return Or(possible) if possible else FALSE
-
-
-Demand: TypeAlias = tuple[int, Formula]
-"""How many instants on, and what has to hold there."""
-
-
-class _Ways(NamedTuple):
-    """The ways to make a formula true: how many there are, and what each demands."""
-
-    number: int
-    demands: Callable[[int], Iterable[Demand]]
-
-
-def _ways(formula: Formula) -> _Ways | None:
-    """The ways to unfold a positive formula; None for one that says something of its instant alone."""
-    match formula:
-        case And(parts):
-            return _Ways(1, lambda way: ((0, part) for part in parts))
-        case Or(parts):
-            return _Ways(len(parts), lambda way: [(0, parts[way])])
-        case Next(body, times):
-            return _Ways(1, lambda way: [(times, body)])
-        case Always(body, int(bound)):
-            return _Ways(1, lambda way: ((at, body) for at in range(bound)))
-        case Eventually(body, int(bound)):
-            return _Ways(bound, lambda way: [(way, body)])
-        case Until(first, then, int(bound)):
-            return _Ways(bound, lambda way: [*((at, first) for at in range(way)), (way, then)])
-        case Release(first, then, int(bound)):
-            # Released at one of the instants; or else, the last way, never.
-            return _Ways(
-                bound + 1,
-                lambda way: [
-                    *((at, then) for at in range(min(way + 1, bound))),
-                    *([(way, first)] if way < bound else []),
-                ],
-            )
-        case _:
-            return None
-
-
-def _contradictory(positive: Formula) -> bool:
-    """Does every way to unfold the formula demand that a predicate both holds and does not hold at some instant?
-
-    A plain search, for as long as it is cheap. What functions return, and what predicates have to do with each other,
-    it cannot know: the draws will tell.
-    """
-    # What is still to be unfolded, which way to take first, and what is known of the predicates on the way there.
-    branches: list[tuple[_Todo | None, int, dict[tuple[int, int], bool]]] = [((0, positive, None), 0, {})]
-    for _ in range(_STEPS):
-        if not branches:
-            return True
-        todo, way, known = branches.pop()
-        if todo is None:
-            return False
-        at, formula, rest = todo
-        ways = _ways(formula)
-        if ways is None:
-            if _agrees(formula, at, known):
-                branches.append((rest, 0, known))
-            continue
-        if way + 1 < ways.number:
-            branches.append((todo, way + 1, dict(known)))
-        for later, part in ways.demands(way):
-            rest = (at + later, part, rest)
-        branches.append((rest, 0, known))
-    return False
-
-
-_Todo: TypeAlias = "tuple[int, Formula, _Todo | None]"
-
-
-def _agrees(formula: Formula, at: int, known: dict[tuple[int, int], bool]) -> bool:
-    """Notes what a formula of one instant says about its predicate; False where the opposite is known."""
-    match formula:
-        case Atom(predicate):
-            return known.setdefault((at, id(predicate)), True)
-        case Constant():
-            return formula == TRUE
-        case Not(Atom(predicate)):
-            return not known.setdefault((at, id(predicate)), False)
-        case _:
-            return True
-
-
 # --- how it is drawn ---------------------------------------------------------------------------------------------
 
 
@@ -360,7 +225,7 @@ class _Instant:
         if predicates or (bodies and not self._drawn):
             self._extend(predicates)
         for node, negated in bodies:
-            positive = _positive(body_formula(node, self.batch, self._index), negated)
+            positive = positive_form(body_formula(node, self.batch, self._index), negated)
             _refuse(positive, self._plan.batches)
             if positive == FALSE:
                 reject()
@@ -374,7 +239,7 @@ class _Instant:
         todo = list(formulas)[::-1]
         while todo:
             formula = todo.pop()
-            ways = _ways(formula)
+            ways = ways_of(formula)
             match formula:
                 case _ if ways is not None:
                     way = 0 if ways.number == 1 else self._draw(st.integers(0, ways.number - 1))

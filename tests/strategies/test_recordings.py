@@ -16,7 +16,7 @@ from hypothesis.internal.conjecture.data import ConjectureData
 from firesteel import Batch, InvalidArgument, Record, Stream
 from firesteel import strategies as ss
 from firesteel.search.drawing import Drawing
-from firesteel.strategies.replay import choices_of_whole
+from firesteel.strategies.recordings import choices_of_whole
 
 SCHEMA = "user INT NOT NULL, at TIMESTAMP NOT NULL"
 START = datetime(2030, 1, 1, 9, 17, tzinfo=UTC)
@@ -260,7 +260,7 @@ HOURS = {"every": "1 hour", "column": "at"}
     "recorded, options, message",
     [
         ("nowhere.csv", HOURS, "recorded='nowhere.csv' (str) is no file that exists: give the path of a .csv, .json"),
-        (__file__, HOURS, "test_replay.py cannot be read, '.py' is no suffix that is known: give a .csv, .json"),
+        (__file__, HOURS, "test_recordings.py cannot be read, '.py' is no suffix that is known: give a .csv, .json"),
         (5, HOURS, "recorded=5 (int) is no recording: give a DataFrame of PySpark or pandas, the path of a .csv"),
         ([], HOURS, "the list holds no records: there is nothing to replay"),
         (Stream("at TIMESTAMP", [[], []]), HOURS, "the stream holds no records"),
