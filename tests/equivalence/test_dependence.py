@@ -20,8 +20,8 @@ from firesteel.equivalence.dependence import (
     same_key,
     unordered,
 )
-from firesteel.equivalence.drawing import dot, drawn, right_after
 from firesteel.equivalence.lawful import check_dependence
+from firesteel.equivalence.pictures import dot, drawn, right_after
 from firesteel.errors import InvalidArgument, PredicateError
 from firesteel.values.equality import equality
 from firesteel.values.records import Record
@@ -87,14 +87,14 @@ def test_keys_compare_as_records_do():
 @pytest.mark.parametrize(
     "make, expected",
     [
-        (lambda: same_key(3), r"column=3 \(int\) is no column: write a name, as same_key\('user'\)"),
+        (lambda: same_key(3), r"column=3 \(int\) is not a column: write a name, as same_key\('user'\)"),
         (lambda: same_key("a", None), r"column=None \(NoneType\)"),
-        (lambda: barrier("day"), r"predicate='day' \(str\) is no function: write barrier\(lambda record"),
-        (lambda: depends(True), r"function=True \(bool\) is no function: write depends\(lambda a, b"),
-        (lambda: drawn("taxi", [1]), r"dependence='taxi' \(str\) is no dependence"),
-        (lambda: drawn(ordered(), "abc"), r"records='abc' \(str\) is no list of records"),
-        (lambda: dot(ordered(), Record(a=1)), r"is no list of records: write \[record, record\]"),
-        (lambda: check_dependence(ordered(), max, []), r"equal=<built-in function max> .* is no equality"),
+        (lambda: barrier("day"), r"predicate='day' \(str\) is not a function: write barrier\(lambda record"),
+        (lambda: depends(True), r"function=True \(bool\) is not a function: write depends\(lambda a, b"),
+        (lambda: drawn("taxi", [1]), r"dependence='taxi' \(str\) is not a dependence"),
+        (lambda: drawn(ordered(), "abc"), r"records='abc' \(str\) is not a list of records"),
+        (lambda: dot(ordered(), Record(a=1)), r"is not a list of records: write \[record, record\]"),
+        (lambda: check_dependence(ordered(), max, []), r"equal=<built-in function max> .* is not an equality"),
     ],
 )
 def test_bad_arguments(make, expected):

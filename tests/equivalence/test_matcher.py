@@ -205,8 +205,8 @@ def test_tolerances_are_mentioned_in_the_reason():
 @pytest.mark.parametrize(
     "record, expected",
     [
-        (Record(user=1, n=2), "asks for the column 'taxi': Record(user=1, n=2) has no such; it has 'user', 'n'"),
-        ({"user": 1}, "has no such; it has 'user'"),
+        (Record(user=1, n=2), "asks for the column 'taxi': Record(user=1, n=2) does not have it; it has 'user', 'n'"),
+        ({"user": 1}, "does not have it; it has 'user'"),
         ((1, 2), "record=(1, 2) (tuple) has no columns: give records with names, as Record(taxi=...)"),
         (5, "record=5 (int) has no columns"),
     ],
@@ -243,9 +243,9 @@ def test_a_predicate_that_raises_or_gives_no_answer():
 @pytest.mark.parametrize(
     "dependence, expected",
     [
-        (lambda a, b: True, r"dependence=<function .* \(function\) is no dependence: write fs.depends\(function\)"),
-        ("taxi", r"dependence='taxi' \(str\) is no dependence: write fs.same_key"),
-        (None, r"dependence=None \(NoneType\) is no dependence"),
+        (lambda a, b: True, r"dependence=<function .* \(function\) is not a dependence: write fs.depends\(function\)"),
+        ("taxi", r"dependence='taxi' \(str\) is not a dependence: write fs.same_key"),
+        (None, r"dependence=None \(NoneType\) is not a dependence"),
     ],
 )
 def test_what_is_no_dependence(dependence, expected):

@@ -17,7 +17,7 @@ def strategy_of(value: Any, argument: str, example: str) -> SearchStrategy[Any]:
     if isinstance(value, SearchStrategy):
         return value
     hint = "write st.just(...) around a fixed value, or" if not isinstance(value, (Batch, Stream)) else "write"
-    raise InvalidArgument(f"{described(argument, value)} is no strategy: {hint} {example}")
+    raise InvalidArgument(f"{described(argument, value)} is not a strategy: {hint} {example}")
 
 
 def whole(value: Any, argument: str, least: int) -> int:

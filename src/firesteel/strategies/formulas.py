@@ -1,18 +1,18 @@
 """Streams from formulas: `from_formula` draws streams that satisfy a temporal formula of their batches.
 
-This is definition 2.6 of the sscheck paper, with its misprints put right. What it says of words in next form is done
-here instant by instant, as the formula is unfolded:
+This is definition 2.6 of the sscheck paper, with its misprints corrected. The paper writes the formula in next form
+first; here it is unfolded instant by instant:
 
 - a conjunction demands all of its parts, and what they generate at one instant is put together into one batch;
 - a disjunction picks one of its parts, `eventually` and `until` pick an instant; all of them shrink to the first;
-- an implication generates its consequent; where there is none to generate, what makes its premise false;
-- an instant of which nothing is demanded has an empty batch;
+- an implication generates its consequent; if that can never be true, it generates what makes its premise false;
+- an instant about which nothing is demanded has an empty batch;
 - `let` and `consume` get the batch that was drawn for their instant, and what they return is demanded from then on.
 
 A predicate says what a batch has to be like, not how to make one. So batches are drawn from `batches=` until one
 satisfies all that is demanded of it; or the predicate brings its own batches, with `ss.holding`. Two predicates may
-each hold of a batch and fail on both together; so the whole stream is judged at the end, and kept only if the formula
-is true on it.
+each hold for a batch of their own and fail when the two batches are put together. So the whole stream is judged at the
+end, and kept only if the formula is true for it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from firesteel.values.streams import Batch, Stream, common_schema, make_batch, m
 def holding(predicate: Callable[[Batch], bool | Check], *, batches: Batches, name: str | None = None) -> Formula:
     """A predicate of a batch that knows how to make batches which satisfy it, for `ss.from_formula`.
 
-    It is a formula as any other, and may be judged on batches too.
+    It is a formula like any other, and may be judged on batches too.
 
     >>> import firesteel as fs
     >>> from firesteel import strategies as ss
@@ -71,8 +71,8 @@ def holding(predicate: Callable[[Batch], bool | Check], *, batches: Batches, nam
     """
     if isinstance(predicate, Formula) or not callable(predicate):
         raise InvalidArgument(
-            f"{described('predicate', predicate)} is no function: write a function of the batch that returns a bool or "
-            "a Check"
+            f"{described('predicate', predicate)} is not a function: write a function of the batch that returns a bool "
+            "or a Check"
         )
     strategy_of(batches, "batches", _EXAMPLE)
     return Atom(_Holding(predicate, batches), name if name is not None else name_of(predicate))
@@ -82,8 +82,8 @@ def from_formula(formula: FormulaLike, *, batches: Batches | None = None) -> Str
     """Streams of batches that satisfy a formula: every one that is drawn makes it true.
 
     Predicates take a batch. What batches are like is said by `batches`, or where the predicate is made, with
-    `ss.holding`. Of a predicate that `batches` seldom satisfies, Hypothesis gives up: make it with `ss.holding`.
-    Operators need a bound, because a stream is finite; there are no operators on the past.
+    `ss.holding`. If batches drawn from `batches` seldom satisfy a predicate, Hypothesis gives up: make that predicate
+    with `ss.holding`. Operators need a bound, because a stream is finite. Operators on the past are refused.
 
     >>> import firesteel as fs
     >>> from firesteel import strategies as ss
@@ -115,7 +115,7 @@ ss.from_formula(formula, batches=ss.batches(...)), or make it with ss.holding(pr
             f"{described('formula', whole)} is a contradiction: every way to draw a stream (of an implication, its "
             "consequent is drawn) needs what is never true, or a predicate that both holds and does not at one instant"
         )
-    return _from_formula(_Plan(whole, positive, batches))
+    return _from_formula(_Request(whole, positive, batches))
 
 
 _EXAMPLE = "a strategy of batches, such as ss.batches(...)"
@@ -173,7 +173,7 @@ _GIVE = "write ss.from_formula(formula, batches=ss.batches(...)), or make it wit
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Plan:
+class _Request:
     """What was asked for in one call of `from_formula`."""
 
     formula: Formula
@@ -188,20 +188,20 @@ class _Plan:
 
 
 @st.composite
-def _from_formula(draw: DrawFn, plan: _Plan) -> Stream:
-    agenda: dict[int, list[Formula]] = {0: [plan.positive]}
+def _from_formula(draw: DrawFn, request: _Request) -> Stream:
+    agenda: dict[int, list[Formula]] = {0: [request.positive]}
     batches: list[Batch] = []
     while agenda:
         index = len(batches)
-        drawn = _Instant(draw, plan, index)
+        drawn = _Instant(draw, request, index)
         drawn.satisfy(agenda.pop(index, []))
         for later, demands in drawn.later.items():
             agenda.setdefault(index + later, []).extend(demands)
         batches.append(drawn.batch)
-    known = None if plan.batches is None else schema_of(plan.batches)
+    known = None if request.batches is None else schema_of(request.batches)
     schema = common_schema([known, *(batch.schema for batch in batches)])
     stream = make_stream([with_schema(batch, schema) for batch in batches], schema)
-    if plan.formula.evaluate(stream) is not Verdict.TRUE:
+    if request.formula.evaluate(stream) is not Verdict.TRUE:
         reject()
     return stream
 
@@ -209,9 +209,9 @@ def _from_formula(draw: DrawFn, plan: _Plan) -> Stream:
 class _Instant:
     """One instant while its batch is drawn: what is demanded of it, and of the instants after it."""
 
-    def __init__(self, draw: DrawFn, plan: _Plan, index: int) -> None:
+    def __init__(self, draw: DrawFn, request: _Request, index: int) -> None:
         self._draw = draw
-        self._plan = plan
+        self._request = request
         self._index = index
         self._demanded: list[Formula] = []
         self._drawn = False
@@ -226,7 +226,7 @@ class _Instant:
             self._extend(predicates)
         for node, negated in bodies:
             positive = positive_form(body_formula(node, self.batch, self._index), negated)
-            _refuse(positive, self._plan.batches)
+            _refuse(positive, self._request.batches)
             if positive == FALSE:
                 reject()
             if isinstance(node, Let):
@@ -268,11 +268,11 @@ class _Instant:
         # What predicates bring is enough where it satisfies all of them; else it takes records of `batches` too.
         if self._drawn and self._holds(self._demanded, self.batch):
             return
-        if self._plan.batches is None:
+        if self._request.batches is None:
             if not self._drawn:
                 raise InvalidArgument(f"nothing says what batch the function of let or consume gets: {_GIVE}")
             reject()
-        self.batch = self._from(self._plan.batches, "batches", self._demanded, beside=self.batch)
+        self.batch = self._from(self._request.batches, "batches", self._demanded, beside=self.batch)
         self._drawn = True
 
     def _from(

@@ -54,7 +54,7 @@ def recording_of(recorded: Any, schema: StructType | None) -> Recording:
         case _ if hasattr(recorded, "isStreaming") and hasattr(recorded, "collect"):
             return _of_spark(recorded, schema)
     raise InvalidArgument(
-        f"{described('recorded', recorded)} is no recording: give a DataFrame of PySpark or pandas, the path of a "
+        f"{described('recorded', recorded)} is not a recording: give a DataFrame of PySpark or pandas, the path of a "
         f"{_SUFFIXES} file, a Stream, or a list of records"
     )
 
@@ -76,7 +76,7 @@ def _of_spark(frame: Any, schema: StructType | None) -> Recording:
 
 
 def _of_records(records: Sequence[Any], name: str, place: Callable[[int], str], schema: StructType | None) -> Recording:
-    """Records of any kind. Without a schema, that of their values; those that are no records stay what they are."""
+    """Records of any kind, with the given schema or that of their values. Elements without columns stay as they are."""
     if schema is not None:
         return _fitted(records, name, place, schema)
     rows = [_as_dict(record) for record in records]
@@ -130,7 +130,7 @@ def _has_columns(names: Sequence[str], schema: StructType, name: str) -> None:
 
 def _of_path(path: Path, argument: str, schema: StructType | None) -> Recording:
     if not path.exists():
-        raise InvalidArgument(f"{argument} is no file that exists: give the path of a {_SUFFIXES} file")
+        raise InvalidArgument(f"{argument} is not a file that exists: give the path of a {_SUFFIXES} file")
     # Spark writes a folder, with files of its own beside those of data.
     files = sorted(file for file in path.iterdir() if file.name[0] not in "._") if path.is_dir() else [path]
     parts = [_of_file(file, argument, schema) for file in files]
@@ -168,7 +168,7 @@ def _of_file(file: Path, argument: str, schema: StructType | None) -> Recording:
             with _arrow_errors(f"{file.name} cannot be read as JSON, which has an object in every line"):
                 return _of_table(pj.read_json(file) if file.stat().st_size else _no_table(), file.name, place, None)
         case suffix:
-            what = f"{suffix!r} is no suffix that is known" if suffix else "a suffix has to tell its format"
+            what = f"{suffix!r} is not a suffix that is known" if suffix else "a suffix has to tell its format"
             raise InvalidArgument(f"{argument}: {file.name} cannot be read, {what}: give a {_SUFFIXES} file")
 
 
@@ -185,7 +185,8 @@ def _csv(file: Path, schema: StructType | None) -> Any:
     import pyarrow as pa
     import pyarrow.csv as pc  # type: ignore[import-untyped]
 
-    # As Spark reads it: nothing between two commas is null, also in a column of strings; "" is an empty string.
+    # As Spark reads it: if there is nothing between two commas, that is null, even in a column of strings; "" is an
+    # empty string.
     options = {"strings_can_be_null": True, "quoted_strings_can_be_null": False, "null_values": [""]}
     if schema is not None:
         options["column_types"] = {name: pa.string() for name in schema.fieldNames()}
@@ -205,9 +206,11 @@ def _of_json(file: Path, place: Callable[[int], str], schema: StructType) -> Rec
         try:
             row = json.loads(line, parse_float=Decimal)
         except ValueError as error:
-            raise InvalidArgument(f"line {number} of {file.name} is no JSON: {error}; write an object a line") from None
+            raise InvalidArgument(
+                f"line {number} of {file.name} is not JSON: {error}; write an object a line"
+            ) from None
         if not isinstance(row, dict):
-            raise InvalidArgument(f"line {number} of {file.name} is no JSON object, but {described('value', row)}")
+            raise InvalidArgument(f"line {number} of {file.name} is not a JSON object, but {described('value', row)}")
         columns.update(dict.fromkeys(row))
         rows.append({name: convert(row.get(name)) for name, convert in read})
     if rows:
@@ -218,14 +221,14 @@ def _of_json(file: Path, place: Callable[[int], str], schema: StructType) -> Rec
 def _of_table(
     table: Any, name: str, place: Callable[[int], str], schema: StructType | None, *, written: bool = False
 ) -> Recording:
-    """The rows of an Arrow table; `written` if its values are texts as in a file."""
+    """The rows of an Arrow table. `written` says that its values are text, as in a file."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     _unique(table.column_names, name)
     table = _as_spark_has_it(table)
     if schema is None:
         with _arrow_errors(f"{name} holds values that Spark has no type for"):
-            # Files rarely say whether a time without a zone is local to somewhere: Spark's own are in UTC.
+            # Files rarely say what zone their times are in. Those that Spark writes are in UTC.
             schema = from_arrow_schema(table.schema, prefer_timestamp_ntz=False)
         return _fitted(_rows(table), name, place, schema)
     if table.num_rows:
@@ -280,7 +283,7 @@ def _arrow_errors(what: str) -> Iterator[None]:
 
 
 def _from_text(kind: DataType) -> Callable[[Any], Any]:
-    """Makes a value of this type from what a text file holds; what cannot be made is left for `fitter` to refuse."""
+    """Makes a value of this type from the text of a file. What cannot be made is left for `fitter` to refuse."""
     make = _maker(kind)
 
     def convert(value: Any) -> Any:

@@ -1,15 +1,15 @@
 """Recorded streams: `replay` cuts a DataFrame, a file or a list of records into batches, and draws the recording.
 
-Hypothesis begins with the simplest example there is, and makes failing ones simpler, so both have to be the same: the
-recording without its records. The next examples are the whole recording, and then parts of it. All have as many
-batches as the recording, at the same event times: only records are left out, so that a property which needs six
-batches gets six. A check may run only a few cases, or one, so it asks for `choices_of_whole` and begins with them.
+Hypothesis begins with the simplest example, and shrinks failing examples towards it. So the simplest example is the
+recording without its records. The next examples are the whole recording, and then parts of it. All of them have as many
+batches as the recording, at the same event times. Only records are left out, so that a property which needs six batches
+gets six. A check may run only a few cases, or one, so it asks for `choices_of_whole` and begins with them.
 
-Which records are kept is drawn as a list of numbers, because Hypothesis knows how to take elements out of one. Where
-there are too many for a list, there is one for each digit of their numbers (to a large base), and one for the rest that
-a prime leaves: a record is kept if it is in all of these lists. Each may shrink without regard to the others. Where all
-is kept, each of these choices has one outcome; they are drawn all the same, because then shrinking has lists to begin
-with.
+Which records are kept is drawn as a list of numbers, because Hypothesis knows how to take elements out of a list. If
+there are too many records for one list, there is a list for each digit of their numbers (to a large base), and one for
+the remainders modulo a prime. A record is kept if it is in all of these lists, and each list may shrink by itself. When
+all records are kept, each of these choices has only one outcome. They are drawn all the same, so that shrinking has
+lists to begin with.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
-# The base of the digits, so the length of a list; and the prime.
+# The base of the digits, which is also the longest a list can be; and the prime.
 _BASE, _PRIME = 64, 61
-# An event time far from all others would make batches without end, most of them empty.
+# An event time far from all others would make a huge number of batches, most of them empty.
 _MOST_BATCHES = 10_000
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-# What is drawn from the first strategy of each pair is possible for the second one as well: so Hypothesis can go from
-# the whole recording to parts of it, and has the same choices still.
+# What the first strategy of each pair draws, the second one can draw as well. So Hypothesis can go from the whole
+# recording to parts of it with the same choices.
 _MORE_TO_COME, _MORE = st.integers(1, 1), st.integers(0, 15)
 _NO_MORE = st.integers(0, 0)
 _ALL_LISTS = st.integers(0, 0)
@@ -62,17 +62,18 @@ def replay(
     column: str | None = None,
     schema: StructType | str | type | None = None,
 ) -> Streams:
-    """A recording as a stream, and parts of it: one batch for each stretch of event time, or for so many records.
+    """A recording as a stream, and parts of it. A batch is a stretch of event time, or a number of records.
 
     - `recorded`: a DataFrame (PySpark, pandas), the path of a file (.csv with a header, .json with an object a line,
       .parquet) or of a folder of such files, a stream, or a list of records.
     - `every`: a duration, such as "1 hour", and the `column` that holds the event time. Batches begin at whole
       multiples of it, as Spark's windows do; a stretch without records is an empty batch. Or a whole number of
       records, in the order in which they were recorded.
-    - `schema`: what the columns are, where the recording does not say it, or not exactly. Others are left out.
+    - `schema`: the columns and their types, if the recording does not tell them, or not exactly. Other columns are left
+      out.
 
-    Times without a zone are taken to be in UTC. What is drawn has all batches of the recording, with all its records
-    or with some: it shrinks to the records that matter. `fs.for_all` begins with all of them.
+    Times without a zone are taken to be in UTC. What is drawn has all batches of the recording, with all of its records
+    or some of them, and shrinks to the records that matter. `fs.for_all` begins with the whole recording.
 
     >>> from hypothesis import find
     >>> clicks = Stream("user INT, at TIMESTAMP", [[(n, datetime(2030, 1, 1, 9, 50 * n // 10)) for n in range(9)]])
@@ -140,7 +141,7 @@ def _known(cut: _Cut) -> Streams:
 def _replayed(draw: DrawFn, cut: _Cut) -> Stream:
     everything = draw(st.booleans())
     lists = _lists(len(cut.batch_of))
-    # Mostly one list is not complete: with several, next to nothing would be left.
+    # Usually one list is incomplete. With several, next to nothing would be left.
     short = draw(_ALL_LISTS if everything else st.integers(0, len(lists)))
     kept: Iterable[int] = range(len(cut.batch_of))
     for place, (count, number_of) in enumerate(lists, start=1):
@@ -219,8 +220,8 @@ def _moments(recording: Recording, column: str | None) -> Iterator[datetime]:
     kind = recording.schema[column].dataType
     if type(kind).__name__ not in ("TimestampType", "TimestampNTZType"):
         raise InvalidArgument(
-            f"{described('column', column)} is no timestamp, but {schemas.type_ddl(kind)}: name another column, or say "
-            f"what it is with schema='..., {column} TIMESTAMP'"
+            f"{described('column', column)} is not a timestamp, but {schemas.type_ddl(kind)}: name another column, or "
+            f"say what it is with schema='..., {column} TIMESTAMP'"
         )
     for index, record in enumerate(recording.records):
         moment = record[column]

@@ -87,7 +87,7 @@ class Ways(NamedTuple):
 
 
 def ways_of(formula: Formula) -> Ways | None:
-    """The ways to unfold a positive formula; None for one that says something of its instant alone."""
+    """The ways to unfold a positive formula; None for a formula about its own instant alone."""
     match formula:
         case And(parts):
             return Ways(1, lambda way: ((0, part) for part in parts))
@@ -102,7 +102,7 @@ def ways_of(formula: Formula) -> Ways | None:
         case Until(first, then, int(bound)):
             return Ways(bound, lambda way: [*((at, first) for at in range(way)), (way, then)])
         case Release(first, then, int(bound)):
-            # Released at one of the instants; or else, the last way, never.
+            # It is released at one of the instants; in the last way, never.
             return Ways(
                 bound + 1,
                 lambda way: [
@@ -117,8 +117,8 @@ def ways_of(formula: Formula) -> Ways | None:
 def contradictory(positive: Formula) -> bool:
     """Does every way to unfold the formula demand that a predicate both holds and does not hold at some instant?
 
-    A plain search, for as long as it is cheap. What functions return, and what predicates have to do with each other,
-    it cannot know: the draws will tell.
+    A plain search, for as long as it is cheap. It cannot know what functions return, nor how predicates are related;
+    the draws find that out.
     """
     # What is still to be unfolded, which way to take first, and what is known of the predicates on the way there.
     branches: list[tuple[_Todo | None, int, dict[tuple[int, int], bool]]] = [((0, positive, None), 0, {})]
