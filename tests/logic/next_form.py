@@ -15,7 +15,6 @@ from firesteel.logic.ltl.formulas import (
     FALSE,
     PAST,
     TRUE,
-    UNKNOWN,
     Always,
     And,
     Atom,
@@ -33,6 +32,7 @@ from firesteel.logic.ltl.formulas import (
 )
 from firesteel.logic.verdicts import Verdict
 
+UNKNOWN: Formula = Constant(Verdict.INCONCLUSIVE)
 END = object()
 """The empty letter: at the end of the trace, what is left of a formula is judged without an instant."""
 

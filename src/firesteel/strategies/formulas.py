@@ -112,8 +112,9 @@ ss.from_formula(formula, batches=ss.batches(...)), or make it with ss.holding(pr
     _refuse(positive, batches)
     if contradictory(positive):
         raise InvalidArgument(
-            f"{described('formula', whole)} is a contradiction: every way to draw a stream (of an implication, its "
-            "consequent is drawn) needs what is never true, or a predicate that both holds and does not at one instant"
+            f"{described('formula', whole)} is a contradiction: every way to draw a stream needs something that is "
+            "never true, or a predicate that both holds and does not hold at one instant (of an implication, the "
+            "consequent is drawn)"
         )
     return _from_formula(_Request(whole, positive, batches))
 

@@ -285,7 +285,6 @@ PAST = (Previously, Once, Historically, Since)
 
 TRUE: Formula = Constant(Verdict.TRUE)
 FALSE: Formula = Constant(Verdict.FALSE)
-UNKNOWN: Formula = Constant(Verdict.INCONCLUSIVE)
 
 
 def children(formula: Formula) -> tuple[Formula, ...]:

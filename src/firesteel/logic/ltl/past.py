@@ -38,7 +38,8 @@ def _previously(node: Previously, cell: Left | None, turn: Turn) -> tuple[Left, 
     return before, progress(node.body, turn)
 
 
-# The cell of the others: the instants, oldest first, that may be the one looked for, each with what is left to know.
+# The cell of the other operators: the instants, oldest first, that may be the one that the operator looks for, each
+# with what is still open about it.
 _Witnesses: TypeAlias = "tuple[tuple[int, Left], ...]"
 
 
@@ -72,7 +73,7 @@ def _witnesses(
         kept.append((turn.index, fresh))
     if bound is None:
         return ((turn.index, either(left for _, left in kept)),) if kept else ()
-    # A younger witness that is certain outlives the older ones and says as much.
+    # A younger witness that is certain outlives the older ones, so they are no longer needed.
     certain = max((i for i, (_, left) in enumerate(kept) if left is TRUE), default=0)
     return tuple(kept[certain:])
 
