@@ -23,11 +23,22 @@ def limit(bound: Any, argument: str) -> int | None:
 
 def count(number: Any, argument: str, complaint: str = "is not a count: write a whole number from 1") -> int:
     """The number, if it is a whole number from 1; else an error that names the argument."""
-    if not isinstance(number, bool):
-        try:
-            whole = operator.index(number)
-        except TypeError:
-            whole = 0
-        if whole >= 1:
-            return whole
-    raise InvalidArgument(f"{described(argument, number)} {complaint}")
+    whole = whole_number(number, 1)
+    if whole is None:
+        raise InvalidArgument(f"{described(argument, number)} {complaint}")
+    return whole
+
+
+def whole_number(value: Any, least: int) -> int | None:
+    """The value as an int, if it is a whole number of at least `least`; None if it is anything else, also a bool.
+
+    >>> whole_number(3, 1), whole_number(0, 1), whole_number(True, 1)
+    (3, None, None)
+    """
+    if isinstance(value, bool):
+        return None
+    try:
+        number = operator.index(value)
+    except TypeError:
+        return None
+    return number if number >= least else None
