@@ -99,7 +99,7 @@ def test_rows_among_records():
 
 
 @pytest.mark.parametrize("dependence", STRUCTURED, ids=repr)
-def test_a_struct_is_no_list(dependence):
+def test_a_struct_is_not_a_list(dependence):
     """`Record(a=1) == (1,)`, but a struct with a name and a list without one are not the same output."""
     for matcher in both_ways(dependence):
         matcher.left(Record(k=1, x=[Record(a=1)]))
@@ -248,13 +248,13 @@ def test_a_predicate_that_raises_or_gives_no_answer():
         (None, r"dependence=None \(NoneType\) is not a dependence"),
     ],
 )
-def test_what_is_no_dependence(dependence, expected):
+def test_what_is_not_a_dependence(dependence, expected):
     with pytest.raises(InvalidArgument, match=expected):
         Matcher(dependence)
 
 
 @pytest.mark.parametrize("equal, expected", [(lambda r: r, r"fs.equality\(by=function\)"), (0.1, "fs.equality")])
-def test_what_is_no_equality(equal, expected):
+def test_what_is_not_an_equality(equal, expected):
     with pytest.raises(InvalidArgument, match=expected):
         Matcher(ordered(), equal=equal)
 

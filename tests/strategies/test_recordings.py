@@ -321,9 +321,9 @@ def test_bad_csv(tmp_path, text, schema, message):
 @pytest.mark.parametrize(
     "text, schema, message",
     [
-        ('{"user": 1}\n{"user": }\n', "user INT", "line 2 of clicks.json is no JSON: Expecting value"),
+        ('{"user": 1}\n{"user": }\n', "user INT", "line 2 of clicks.json is not JSON: Expecting value"),
         ('{"user": 1}\n{"user": }\n', None, "clicks.json cannot be read as JSON, which has an object in every line"),
-        ("[1]\n", "user INT", "line 1 of clicks.json is no JSON object, but value=[1] (list)"),
+        ("[1]\n", "user INT", "line 1 of clicks.json is not a JSON object, but value=[1] (list)"),
         ('{"user": 1.5}\n', "user INT", "row 1 of clicks.json={'user': Decimal('1.5')} (dict) does not fit the schema"),
         ('{"usr": 1}\n', "user INT", "the schema does not fit: clicks.json has no column 'user', only usr"),
         ("", None, "clicks.json holds no records"),
