@@ -160,7 +160,7 @@ REGROUPED = {"side": IN_ONE, "under": (perturb.batch_boundaries(),)}
 
 
 def test_a_table_that_is_empty_in_the_end_is_compared_as_that():
-    """Fewer batches are no empty tables, and an empty table is not passed over for the one before it."""
+    """Fewer batches do not mean empty tables, and an empty table is not passed over for the one before it."""
     emptied = trace([ONE], [], inputs=[[ONE], [TWO]])
     options = {"mode": "complete", **REGROUPED}
     assert judged(emptied, trace([], inputs=[[ONE, TWO]]), **options)[0] is Verdict.TRUE

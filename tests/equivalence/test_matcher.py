@@ -99,7 +99,7 @@ def test_rows_among_records():
 
 
 @pytest.mark.parametrize("dependence", STRUCTURED, ids=repr)
-def test_a_struct_is_no_list(dependence):
+def test_a_struct_is_not_a_list(dependence):
     """`Record(a=1) == (1,)`, but a struct with a name and a list without one are not the same output."""
     for matcher in both_ways(dependence):
         matcher.left(Record(k=1, x=[Record(a=1)]))
@@ -205,8 +205,8 @@ def test_tolerances_are_mentioned_in_the_reason():
 @pytest.mark.parametrize(
     "record, expected",
     [
-        (Record(user=1, n=2), "asks for the column 'taxi': Record(user=1, n=2) has no such; it has 'user', 'n'"),
-        ({"user": 1}, "has no such; it has 'user'"),
+        (Record(user=1, n=2), "asks for the column 'taxi': Record(user=1, n=2) does not have it; it has 'user', 'n'"),
+        ({"user": 1}, "does not have it; it has 'user'"),
         ((1, 2), "record=(1, 2) (tuple) has no columns: give records with names, as Record(taxi=...)"),
         (5, "record=5 (int) has no columns"),
     ],
@@ -243,18 +243,18 @@ def test_a_predicate_that_raises_or_gives_no_answer():
 @pytest.mark.parametrize(
     "dependence, expected",
     [
-        (lambda a, b: True, r"dependence=<function .* \(function\) is no dependence: write fs.depends\(function\)"),
-        ("taxi", r"dependence='taxi' \(str\) is no dependence: write fs.same_key"),
-        (None, r"dependence=None \(NoneType\) is no dependence"),
+        (lambda a, b: True, r"dependence=<function .* \(function\) is not a dependence: write fs.depends\(function\)"),
+        ("taxi", r"dependence='taxi' \(str\) is not a dependence: write fs.same_key"),
+        (None, r"dependence=None \(NoneType\) is not a dependence"),
     ],
 )
-def test_what_is_no_dependence(dependence, expected):
+def test_what_is_not_a_dependence(dependence, expected):
     with pytest.raises(InvalidArgument, match=expected):
         Matcher(dependence)
 
 
 @pytest.mark.parametrize("equal, expected", [(lambda r: r, r"fs.equality\(by=function\)"), (0.1, "fs.equality")])
-def test_what_is_no_equality(equal, expected):
+def test_what_is_not_an_equality(equal, expected):
     with pytest.raises(InvalidArgument, match=expected):
         Matcher(ordered(), equal=equal)
 

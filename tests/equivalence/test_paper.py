@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from firesteel.equivalence.dependence import barrier, depends, ordered, same_key, unordered
-from firesteel.equivalence.drawing import dot, drawn, right_after
 from firesteel.equivalence.matcher import Matcher, general_matcher
+from firesteel.equivalence.pictures import dot, drawn, right_after
 from firesteel.logic.verdicts import Verdict
 from firesteel.values.equality import equality
 from firesteel.values.records import Record

@@ -209,7 +209,7 @@ def test_batch_jobs(spark):
         ({"dependence": "taxi"}, "dependence"),
         ({"dependence": fs.same_key("cab")}, "'cab', which is not in the output: it has taxi, pos"),
         ({"dependence": fs.depends(lambda a, b: a.pos < b.pos)}, "is not symmetric"),
-        ({"equal": 0.1}, "is no equality"),
+        ({"equal": 0.1}, "is not an equality"),
         ({"dependence": fs.same_key("taxi"), "equal": fs.equality(ignore=["taxi"])}, "have different keys"),
         ({"under": perturb.row_order()}, "no list of perturbations"),
         ({"under": ["restart"]}, "no list of perturbations"),

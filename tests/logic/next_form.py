@@ -1,7 +1,7 @@
 """The paper's next form, as it is defined: explicit (definition 2.2), lazy (2.3) and letter simplification (2.4).
 
 Corrected where the paper contradicts itself: release is weak, so at its last instant only `then` has to hold.
-The monitor does the same in one step and faster; this is what it is tested against, and what words are generated from.
+The monitor does the same in one step, and faster. It is tested against this.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from firesteel.errors import InvalidArgument, PredicateError
+from firesteel.errors import InvalidArgument
+from firesteel.logic.ltl.asking import body_formula
 from firesteel.logic.ltl.formulas import (
     FALSE,
     PAST,
     TRUE,
-    UNKNOWN,
     Always,
     And,
     Atom,
@@ -29,13 +29,12 @@ from firesteel.logic.ltl.formulas import (
     Or,
     Release,
     Until,
-    body_formula,
-    truth,
 )
 from firesteel.logic.verdicts import Verdict
 
+UNKNOWN: Formula = Constant(Verdict.INCONCLUSIVE)
 END = object()
-"""The empty letter: what is left of a formula is judged with no instant to look at."""
+"""The empty letter: at the end of the trace, what is left of a formula is judged without an instant."""
 
 
 def explicit_next_form(formula: Formula) -> Formula:
@@ -58,9 +57,9 @@ def explicit_next_form(formula: Formula) -> Formula:
             return Implies(explicit_next_form(premise), explicit_next_form(then))
         case Next(body, times):
             return _later(explicit_next_form(body), times)
-        case Let(body):
+        case Let():
             return Let(lambda instant: explicit_next_form(body_formula(formula, instant, 0)))
-        case Consume(body):
+        case Consume():
             return Consume(lambda instant: explicit_next_form(body_formula(formula, instant, 0)))
         case Always(bound=None) | Eventually(bound=None) | Until(bound=None) | Release(bound=None):
             raise InvalidArgument(f"{formula!r} has no explicit next form: it depends on the length of the trace")
@@ -126,13 +125,7 @@ def simplify(formula: Formula, letter: Any) -> Formula:
         case Atom() | Let() | Consume() if letter is END:
             return UNKNOWN
         case Atom(predicate):
-            try:
-                holds = truth(predicate(letter), lambda: f"the predicate {formula.name}")
-            except PredicateError:
-                raise
-            except Exception as error:
-                raise PredicateError(f"the predicate {formula.name} raised {error!r}") from error
-            return TRUE if holds else FALSE
+            return TRUE if predicate(letter) else FALSE
         case Not(body):
             return _not(simplify(body, letter))
         case And(parts):

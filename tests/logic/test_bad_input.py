@@ -33,9 +33,9 @@ def test_a_bound_of_another_integer_type_is_fine():
 
 
 @pytest.mark.parametrize("value", [None, 3, "x > 0", [True]])
-def test_what_is_no_formula(value):
+def test_what_is_not_a_formula(value):
     with pytest.raises(
-        InvalidArgument, match=r"formula=.* is no formula: write a formula, True or False, or a function"
+        InvalidArgument, match=r"formula=.* is not a formula: write a formula, True or False, or a function"
     ):
         fs.always(value)
     with pytest.raises(InvalidArgument, match="premise="):
@@ -47,7 +47,7 @@ def test_what_is_no_formula(value):
 @pytest.mark.parametrize("make", [fs.let, fs.consume, fs.now])
 @pytest.mark.parametrize("value", [fs.TRUE, True, 3])
 def test_functions_are_wanted_where_instants_are_handed_over(make, value):
-    with pytest.raises(InvalidArgument, match=r"is no function: write fs\."):
+    with pytest.raises(InvalidArgument, match=r"is not a function: write fs\."):
         make(value)
 
 

@@ -6,8 +6,10 @@ from collections import Counter
 import pytest
 
 from firesteel.logic.ltl import explain as explain_module
-from firesteel.logic.ltl import monitor as engine
-from firesteel.logic.ltl.formulas import postorder
+from firesteel.logic.ltl import monitor, obligations, past, progression
+from firesteel.logic.ltl.formulas import Consume, Release, Until, postorder
+from firesteel.logic.ltl.obligations import Running, both, either
+from firesteel.logic.ltl.progression import progress
 from firesteel.logic.verdicts import Verdict
 from tests.logic import oracle
 from tests.logic.next_form import explicit_next_form, judge
@@ -91,23 +93,23 @@ def _steps(reason):
 
 
 def strong_release(node, rest, turn):
-    now = engine._progress(node.then, turn)
-    first = engine._progress(node.first, turn)
-    return engine._both((now, first if rest is None else engine._either((first, rest))))
+    now = progress(node.then, turn)
+    first = progress(node.first, turn)
+    return both((now, first if rest is None else either((first, rest))))
 
 
 def until_without_its_first_part(node, rest, turn):
-    now = engine._progress(node.then, turn)
-    return now if rest is None else engine._either((now, rest))
+    now = progress(node.then, turn)
+    return now if rest is None else either((now, rest))
 
 
 def always_that_stops_one_short(node, turn):
     rest = None if turn.flat or turn.index >= node.last - 1 else node
-    return engine._UNFOLD[type(node.formula)](node.formula, rest, turn)
+    return progression._UNFOLD[type(node.formula)](node.formula, rest, turn)
 
 
 def consume_that_starts_now(node, turn):
-    return engine._let(node, turn)
+    return progression._let(node, turn)
 
 
 def once_that_forgets_too_late(cell, fresh, holds, bound, turn):
@@ -115,34 +117,34 @@ def once_that_forgets_too_late(cell, fresh, holds, bound, turn):
 
 
 def implication_of_an_open_premise_is_true(premise, then, asked, turn):
-    return engine.TRUE if premise is not engine.TRUE else engine._progress(then, turn)
+    return Verdict.TRUE if premise is not Verdict.TRUE else progress(then, turn)
 
 
 def absorption_under_the_wrong_value(parts, neutral):
-    return _absorbed(parts, engine._OPPOSITE[neutral])
+    return _absorbed(parts, ~neutral)
 
 
-_witnesses, _absorbed = engine._witnesses, engine._absorbed
+_witnesses, _absorbed = past._witnesses, obligations._absorbed
 
 
 @pytest.mark.parametrize(
-    "table, key, mutant",
+    "place, key, mutant",
     [
-        ("_UNFOLD", engine.Release, strong_release),
-        ("_UNFOLD", engine.Until, until_without_its_first_part),
-        ("_STEP", engine._Running, always_that_stops_one_short),
-        ("_STEP", engine.Consume, consume_that_starts_now),
-        (None, "_witnesses", once_that_forgets_too_late),
-        (None, "_promised", implication_of_an_open_premise_is_true),
-        (None, "_absorbed", absorption_under_the_wrong_value),
+        (progression._UNFOLD, Release, strong_release),
+        (progression._UNFOLD, Until, until_without_its_first_part),
+        (monitor._RULES, Running, always_that_stops_one_short),
+        (monitor._RULES, Consume, consume_that_starts_now),
+        (past, "_witnesses", once_that_forgets_too_late),
+        (progression, "_promised", implication_of_an_open_premise_is_true),
+        (obligations, "_absorbed", absorption_under_the_wrong_value),
     ],
-    ids=lambda value: getattr(value, "__name__", ""),
+    ids=lambda value: getattr(value, "__name__", "table"),
 )
-def test_mutants_of_the_engine_are_caught(monkeypatch, table, key, mutant):
-    if table is None:
-        monkeypatch.setattr(engine, key, mutant)
+def test_mutants_of_the_engine_are_caught(monkeypatch, place, key, mutant):
+    if isinstance(place, dict):
+        monkeypatch.setitem(place, key, mutant)
     else:
-        monkeypatch.setitem(getattr(engine, table), key, mutant)
+        monkeypatch.setattr(place, key, mutant)
     assert any(formula.evaluate(trace) is not oracle.judge(formula, trace) for formula, trace in pairs(4_000, seed=20))
 
 

@@ -300,7 +300,7 @@ def test_bad_arguments(spark):
         fs.for_all(fs.Stream("n INT", []), identity, same, spark=spark)
     with pytest.raises(InvalidArgument, match="is a batch, where a stream is meant"):
         fs.for_all(ss.batches(N), identity, same, spark=spark)
-    with pytest.raises(InvalidArgument, match=r"formula=5 \(int\) is no formula"):
+    with pytest.raises(InvalidArgument, match=r"formula=5 \(int\) is not a formula"):
         fs.for_all(numbers, identity, 5, spark=spark)
     with pytest.raises(TypeError, match=r"fs\.for_all has no option 'case': it has .*cases"):
         fs.for_all(numbers, identity, same, case=3, spark=spark)

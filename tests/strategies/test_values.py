@@ -207,7 +207,7 @@ def test_types_that_are_refused(text, message):
 
 
 @pytest.mark.parametrize("kind", [T.LongType, "BIGINT", int])
-def test_what_is_no_type_is_refused(kind):
+def test_what_is_not_a_type_is_refused(kind):
     with pytest.raises(InvalidArgument, match=r"is not a Spark type: write one of pyspark\.sql\.types"):
         values(kind)
 

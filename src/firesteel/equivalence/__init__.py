@@ -1,6 +1,6 @@
 """Equivalence: do two streams of records mean the same, up to the order that matters?
 
-The matchers are pure Python; only `claim` and `frames`, which are not imported here, run Spark.
+The matchers are pure Python. Only `claim` and `frames` run Spark, and they are not imported here.
 """
 
 from firesteel.equivalence.dependence import Dependence as Dependence
@@ -9,9 +9,9 @@ from firesteel.equivalence.dependence import depends as depends
 from firesteel.equivalence.dependence import ordered as ordered
 from firesteel.equivalence.dependence import same_key as same_key
 from firesteel.equivalence.dependence import unordered as unordered
-from firesteel.equivalence.drawing import dot as dot
-from firesteel.equivalence.drawing import drawn as drawn
 from firesteel.equivalence.lawful import check_dependence as check_dependence
 from firesteel.equivalence.matcher import Counts as Counts
 from firesteel.equivalence.matcher import Matcher as Matcher
 from firesteel.equivalence.matcher import Mismatch as Mismatch
+from firesteel.equivalence.pictures import dot as dot
+from firesteel.equivalence.pictures import drawn as drawn

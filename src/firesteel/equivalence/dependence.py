@@ -1,7 +1,7 @@
 """Dependences: which pairs of output records must keep their order. Values with structure, joined by `|` and `&`.
 
 A dependence has to be symmetric, and to respect the equality: equal records depend on the same ones.
-`check_dependence` looks for a pair that breaks this; `drawn` and `dot` show what a dependence makes of some records.
+`check_dependence` looks for a pair that breaks this; `drawn` and `dot` make pictures of the order of some records.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from firesteel.errors import InvalidArgument, PredicateError, described
+from firesteel.logic.answers import as_bool
 from firesteel.names import name_of
-from firesteel.values.checks import Check
 from firesteel.values.equality import canonical, named
 from firesteel.values.records import Record, brief
 
@@ -101,7 +101,7 @@ class Barrier(Dependence):
 
 @dataclass(frozen=True, repr=False)
 class Depends(Dependence):
-    """What a function of the user says of two records."""
+    """What a function of the user says about two records."""
 
     function: Callable[[Any, Any], bool]
 
@@ -170,7 +170,7 @@ def same_key(column: str, *more: str) -> Dependence:
     """
     for name in (column, *more):
         if not isinstance(name, str):
-            raise InvalidArgument(f"{described('column', name)} is no column: write a name, as same_key('user')")
+            raise InvalidArgument(f"{described('column', name)} is not a column: write a name, as same_key('user')")
     return SameKey(tuple(dict.fromkeys((column, *more))))
 
 
@@ -183,8 +183,8 @@ def barrier(predicate: Callable[[Any], bool]) -> Dependence:
     """
     if not callable(predicate):
         raise InvalidArgument(
-            f"{described('predicate', predicate)} is no function: write barrier(lambda record: ...), true of the "
-            "records that keep their place among all others"
+            f"{described('predicate', predicate)} is not a function: write barrier(lambda record: ...), true of "
+            "the records that keep their place among all others"
         )
     return Barrier(predicate)
 
@@ -197,8 +197,8 @@ def depends(function: Callable[[Any, Any], bool]) -> Dependence:
     """
     if not callable(function):
         raise InvalidArgument(
-            f"{described('function', function)} is no function: write depends(lambda a, b: ...), true where the order "
-            "of a and b matters"
+            f"{described('function', function)} is not a function: write depends(lambda a, b: ...), true where the "
+            "order of a and b matters"
         )
     return Depends(function)
 
@@ -238,7 +238,7 @@ def both(a: Dependence, b: Dependence) -> Dependence:
 
 
 def value_of(record: Any, column: str, asking: Dependence) -> Any:
-    """A record's value in a column; the record says which columns there are where it has none of that name."""
+    """A record's value in a column. If there is no such column, the error says which columns the record has."""
     columns = named(record)
     if columns is None and hasattr(record, "__dict__"):
         columns = vars(record)
@@ -249,13 +249,16 @@ def value_of(record: Any, column: str, asking: Dependence) -> Any:
         )
     if column not in columns:
         there = ", ".join(map(repr, columns)) or "none"
-        raise InvalidArgument(f"{asking!r} asks for the column {column!r}: {brief(record)} has no such; it has {there}")
+        raise InvalidArgument(
+            f"{asking!r} asks for the column {column!r}: {brief(record)} does not have it; it has {there}"
+        )
     return columns[column]
 
 
 def _truth(answer: Any, asked: Dependence, *records: Any) -> bool:
-    if isinstance(answer, Check) or (type(answer).__module__ == "numpy" and type(answer).__name__ in ("bool", "bool_")):
-        return bool(answer)
+    known = as_bool(answer)
+    if known is not None:
+        return known
     missing = "; is a `return` missing?" if answer is None else ""
     raise PredicateError(
         f"{asked!r} returned {described('answer', answer)} at {' and '.join(map(brief, records))}: "
@@ -269,14 +272,14 @@ def require_dependence(value: Any, argument: str = "dependence") -> Dependence:
         return value
     instead = "fs.depends(function)" if callable(value) and not isinstance(value, type) else "fs.same_key('user')"
     raise InvalidArgument(
-        f"{described(argument, value)} is no dependence: write {instead}, or fs.ordered(), fs.unordered(), ..."
+        f"{described(argument, value)} is not a dependence: write {instead}, or fs.ordered(), fs.unordered(), ..."
     )
 
 
 def as_records(records: Any, argument: str = "records") -> Sequence[Any]:
     """The records as a sequence; a single record or text is refused."""
     if isinstance(records, (str, bytes, Record, dict)) or not hasattr(records, "__iter__"):
-        raise InvalidArgument(f"{described(argument, records)} is no list of records: write [record, record]")
+        raise InvalidArgument(f"{described(argument, records)} is not a list of records: write [record, record]")
     return tuple(records)
 
 

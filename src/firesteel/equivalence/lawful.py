@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 EXAMPLES = 200
 """How many lists of records are drawn from a strategy."""
 AT_MOST = 40
-"""How many of given records are compared with each other: those from the start that differ."""
+"""How many of the given records are compared with each other: the first ones that differ."""
 
 
 def check_dependence(
     dependence: Dependence, equal: Equality | None, records: SearchStrategy[Any] | Iterable[Any]
 ) -> Check:
-    """Looks for records that break what a dependence has to be; they are in the answer.
+    """Looks for records that break a law of dependences; the answer holds them.
 
-    `records` is a strategy of records, or a list of some. Beside these, records are tried that differ from them in
-    what the equality does not see.
+    `records` is a strategy of records, or a list. Records that differ from these only in what the equality ignores are
+    tried as well.
 
     >>> from firesteel.values.equality import equality
     >>> from firesteel.equivalence.dependence import depends, same_key
@@ -41,7 +41,7 @@ def check_dependence(
     require_dependence(dependence)
     equality = EXACT if equal is None else equal
     if not isinstance(equality, Equality):
-        raise InvalidArgument(f"{described('equal', equal)} is no equality: write fs.equality(...)")
+        raise InvalidArgument(f"{described('equal', equal)} is not an equality: write fs.equality(...)")
     if hasattr(records, "example") and hasattr(records, "map"):
         return _searched(dependence, equality, records)
     return broken_law(dependence, equality, as_records(records))

@@ -1,6 +1,7 @@
 """`Matcher`: are two streams equivalent up to a dependence? Told record by record, from either side, in any order.
 
-This is Algorithm DiffStream. `index` has how a record finds its match; here are the verdict, the counts and the reason.
+This is Algorithm DiffStream. How a record finds its match is in `index`. Here are the verdict, the counts and the
+reason.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from firesteel.equivalence.dependence import Dependence, require_dependence
-from firesteel.equivalence.index import Book, Plan, Refutation, Scan, Waiting, key_columns, plan
+from firesteel.equivalence.index import Scan, key_columns, plan
+from firesteel.equivalence.index.sides import Book, Plan, Refutation, Waiting, position_of
 from firesteel.errors import InvalidArgument, described
 from firesteel.logic.verdicts import Verdict
 from firesteel.names import counted
@@ -43,7 +45,7 @@ class Mismatch:
     record: Any
     dependence: Dependence
     blocked_by: Waiting | None = None
-    """Position and record, on the other side, that the record depends on and came too early for."""
+    """The position and the record, on the other side, that this record depends on and came too early for."""
     equal_at: int | None = None
     """The position of the record's equal on the other side, where one waits behind `blocked_by`."""
     counts: Counts | None = None
@@ -85,8 +87,8 @@ class Mismatch:
 class Matcher:
     """Tells whether two streams are equivalent up to the order that matters, while their records come in.
 
-    The verdict is false at the first record after which no continuation of both streams could make them equivalent,
-    and stays; true only at `finish()`. What a dependence says is what is kept: records that wait for their match.
+    The verdict is false from the first record after which no continuation of both streams could make them equivalent.
+    It is true only at `finish()`. All that a matcher keeps is the records that wait for their match.
 
     >>> from firesteel.equivalence.dependence import same_key
     >>> matcher = Matcher(same_key("taxi"))
@@ -113,7 +115,7 @@ class Matcher:
         self._left, self._right = how.sides()
         self._book = self._left.book = self._right.book = Book()
         self._mismatch: Mismatch | None = None
-        # The methods below, without the step in between.
+        # The methods below, without a call in between.
         vars(self).update(left=self._left.step, right=self._right.step)
 
     def left(self, record: Any) -> Verdict:
@@ -167,7 +169,7 @@ class Matcher:
         refutation = self._book.refutation
         if refutation is not None:
             (left if refutation.side is self._left else right)[refutation.position] = refutation.record
-        return sorted(left.items(), key=_position), sorted(right.items(), key=_position)
+        return sorted(left.items(), key=position_of), sorted(right.items(), key=position_of)
 
     @property
     def counts(self) -> Counts:
@@ -232,7 +234,7 @@ class Matcher:
 
 
 def general_matcher(dependence: Dependence, *, equal: Equality | None = None) -> Matcher:
-    """A matcher that uses the general algorithm whatever the dependence: what the indexed ones are held against.
+    """A matcher that uses the general algorithm whatever the dependence. The indexed ones are tested against it.
 
     >>> from firesteel.equivalence.dependence import unordered
     >>> general_matcher(unordered()).plan
@@ -243,16 +245,12 @@ def general_matcher(dependence: Dependence, *, equal: Equality | None = None) ->
     return matcher
 
 
-def _position(waiting: Waiting) -> int:
-    return waiting[0]
-
-
 def _checked_equality(equal: Any, dependence: Dependence) -> Equality:
     if equal is None:
         return EXACT
     if not isinstance(equal, Equality):
         instead = "fs.equality(by=function)" if callable(equal) else "fs.equality(rel_tol=1e-9)"
-        raise InvalidArgument(f"{described('equal', equal)} is no equality: write {instead}")
+        raise InvalidArgument(f"{described('equal', equal)} is not an equality: write {instead}")
     ignored = [column for column in key_columns(dependence) if column in equal.ignore]
     if ignored:
         raise InvalidArgument(

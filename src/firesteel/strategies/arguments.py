@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 from hypothesis.strategies import SearchStrategy
 
 from firesteel.errors import InvalidArgument, described
+from firesteel.logic.bounds import whole_number
 from firesteel.values.records import Record
 from firesteel.values.streams import Batch, Stream, make_stream
 
@@ -17,19 +17,15 @@ def strategy_of(value: Any, argument: str, example: str) -> SearchStrategy[Any]:
     if isinstance(value, SearchStrategy):
         return value
     hint = "write st.just(...) around a fixed value, or" if not isinstance(value, (Batch, Stream)) else "write"
-    raise InvalidArgument(f"{described(argument, value)} is no strategy: {hint} {example}")
+    raise InvalidArgument(f"{described(argument, value)} is not a strategy: {hint} {example}")
 
 
 def whole(value: Any, argument: str, least: int) -> int:
     """The value, if it is a whole number of at least `least`."""
-    if not isinstance(value, bool):
-        try:
-            number = operator.index(value)
-        except TypeError:
-            number = least - 1
-        if number >= least:
-            return number
-    raise InvalidArgument(f"{described(argument, value)} is not possible: write a whole number from {least}")
+    number = whole_number(value, least)
+    if number is None:
+        raise InvalidArgument(f"{described(argument, value)} is not possible: write a whole number from {least}")
+    return number
 
 
 def lifted(drawn: Any, operator_name: str) -> Stream:

@@ -52,7 +52,7 @@ def always(each: Batches | Streams, *, during: int) -> Streams:
 
 
 def eventually(each: Batches | Streams, *, within: int) -> Streams:
-    """Some empty batches, none at the least, then what `each` draws at one of the first `within` instants.
+    """What `each` draws, at one of the first `within` instants, after empty batches.
 
     >>> from hypothesis import find
     >>> find(eventually(_ones, within=3), lambda stream: len(stream) > 1)
@@ -134,7 +134,7 @@ def any_of(*streams: Any) -> Any:
         raise InvalidArgument("ss.any_of() has nothing to choose from: write ss.any_of(first, second)")
     if len(streams) == 1 and isinstance(streams[0], (list, tuple)):
         raise InvalidArgument(
-            f"{described('streams[0]', streams[0])} is no strategy: write ss.any_of(first, second), or "
+            f"{described('streams[0]', streams[0])} is not a strategy: write ss.any_of(first, second), or "
             "ss.any_of(*streams)"
         )
     return st.one_of([_each(stream, f"streams[{index}]") for index, stream in enumerate(streams)])
@@ -173,7 +173,7 @@ def then(stream: Batches | Streams, rest: Callable[[Stream], Batches | Streams])
     """
     if not callable(rest) or isinstance(rest, SearchStrategy):
         raise InvalidArgument(
-            f"{described('rest', rest)} is no function: write a function of the stream drawn so far that returns a "
+            f"{described('rest', rest)} is not a function: write a function of the stream drawn so far that returns a "
             "strategy, or use ss.concat"
         )
     return _then(_each(stream, "stream"), rest)
@@ -211,7 +211,7 @@ def _until(draw: DrawFn, first: SearchStrategy[Any], then: SearchStrategy[Any], 
 def _release(draw: DrawFn, first: SearchStrategy[Any], then: SearchStrategy[Any], during: int) -> Stream:
     held = [lifted(drawn, "release") for drawn in draw(st.lists(then, min_size=1, max_size=during))]
     parts = list(enumerate(held))
-    # Before `during` is over only a release can end it; afterwards none is needed.
+    # A stream that ends before `during` has to end with a release; one of full length need not.
     if len(held) < during or draw(st.booleans()):
         parts.append((len(held) - 1, lifted(draw(first), "release")))
     return _laid(parts)

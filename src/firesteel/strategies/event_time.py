@@ -36,22 +36,22 @@ from firesteel.values.streams import Batch, Stream, make_batch, make_stream, wit
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-# Where times are not drawn beside their records, more than so many are taken from one seed: Hypothesis's budget of
-# choices is finite.
+# Times that are not drawn beside their records are drawn one by one if there are at most this many, and taken from one
+# seed if there are more: Hypothesis's budget of choices is finite.
 _ONE_BY_ONE = 250
 
-# Moments and lengths are whole microseconds after `start`, as many as Spark's timestamps can tell apart.
+# Moments are whole microseconds after `start`, and lengths whole microseconds, which is what Spark's timestamps hold.
 _MICROSECOND = timedelta(microseconds=1)
 _SECOND, _MINUTE = 1_000_000, 60_000_000
 _UNITS = (_SECOND, 1_000, 1)
 
-# What is drawn for a record is a number below this, which says how far into its slice it lies; and where records may be
-# moved, another one for how far back, with a kind.
+# What is drawn for a record is a number below this, which says how far into its slice the record lies. If records may
+# be moved, another number says how far back, and a kind says whether.
 _NUMBERS = 2**24
-# Of 256 kinds, the first 150 leave a record where it is; with `late`, the last 40 are that.
+# Of 256 kinds, the first 150 leave a record where it is; with `late`, the last 40 make it late.
 _KINDS, _MOVED, _LATE = 256, 150, 216
-# Bugs are at edges: one number in nine picks the last moment of a window, or the longest way back. Always the same
-# numbers, so that shrinking may change everything around.
+# Bugs are at edges: one number in nine picks the last moment of a window, or the longest way back. These are always the
+# same numbers, so that shrinking may change everything around them.
 _EDGE = _NUMBERS * 8 // 9
 
 Ticket: TypeAlias = tuple[int, ...]
@@ -61,8 +61,8 @@ def _ticket(drawn: bytes) -> Ticket:
     return tuple(int.from_bytes(part, "big") for part in (drawn[-3:], drawn[:-3]))
 
 
-# Bytes, as each is as likely as the next (of large integers Hypothesis draws small ones rather), and all in one choice:
-# the fewer choices a record takes, the sooner it is shrunk.
+# Drawn as bytes, because all of them are equally likely, while Hypothesis prefers small integers. Drawn in one choice,
+# because a record that takes fewer choices is shrunk sooner.
 _tidy: SearchStrategy[Ticket] = st.binary(min_size=3, max_size=3).map(_ticket)
 _messy: SearchStrategy[Ticket] = st.binary(min_size=7, max_size=7).map(_ticket)
 _seeds = st.integers(0, 2**32 - 1)
@@ -98,12 +98,14 @@ def timed(
     >>> ss.timed(ss.batches(click), every="1 hour", column="user")
     Traceback (most recent call last):
         ...
-    firesteel.errors.InvalidArgument: column='user' (str) is no timestamp, but INT: name a column of type TIMESTAMP or \
-TIMESTAMP_NTZ
+    firesteel.errors.InvalidArgument: column='user' (str) is not a timestamp, but INT: name a column of type TIMESTAMP \
+or TIMESTAMP_NTZ
     """
     strategy_of(stream, "stream", "a strategy of streams, such as ss.always(ss.batches(...), during=6)")
     if not isinstance(column, str):
-        raise InvalidArgument(f"{described('column', column)} is no name of a column: write it as text, such as 'ts'")
+        raise InvalidArgument(
+            f"{described('column', column)} is not the name of a column: write it as text, such as 'ts'"
+        )
     schema = schema_of(stream)
     if schema is not None:
         _is_ntz(schema, column)
@@ -130,7 +132,7 @@ def _in_utc(start: Any) -> datetime:
     """The moment as a plain, aware datetime in UTC, also where it is of a subclass, such as pandas' Timestamp."""
     if not isinstance(start, datetime):
         raise InvalidArgument(
-            f"{described('start', start)} is no moment: write a datetime, such as datetime(2030, 1, 1, tzinfo=UTC)"
+            f"{described('start', start)} is not a moment: write a datetime, such as datetime(2030, 1, 1, tzinfo=UTC)"
         )
     return datetime.combine(start.date(), start.time(), start.tzinfo or UTC).astimezone(UTC)
 
@@ -169,7 +171,8 @@ class _Times:
 
     def end(self, batches: int) -> datetime:
         """The end of the span: after every record, and after the window of the job that holds the closing one."""
-        # Who closes after an hour has windows of an hour at the most, so one that begins then ends within another.
+        # Whoever closes after an hour has windows of at most an hour. So a window that begins then ends an hour later
+        # at the latest.
         length = batches * self.every + (0 if self.closing is None else 2 * self.closing + 1)
         try:
             return self.start + timedelta(microseconds=length)
@@ -195,7 +198,7 @@ def _spread(every: int, tickets: Sequence[Ticket]) -> Iterator[int]:
 
 
 def _back(above: int, most: int, number: int) -> int:
-    """A length above one and up to another."""
+    """A length above `above` and up to `most`."""
     unit = _readable(most - above)
     return most if number >= _EDGE else above + ((most - above) // unit * number // _NUMBERS + 1) * unit
 
@@ -275,7 +278,7 @@ def _is_ntz(schema: StructType, column: str) -> bool:
     kind = schema[column].dataType
     if kind.__class__.__name__ not in ("TimestampType", "TimestampNTZType"):
         raise InvalidArgument(
-            f"{described('column', column)} is no timestamp, but {type_ddl(kind)}: name a column of type TIMESTAMP "
+            f"{described('column', column)} is not a timestamp, but {type_ddl(kind)}: name a column of type TIMESTAMP "
             "or TIMESTAMP_NTZ"
         )
     return kind.__class__.__name__ == "TimestampNTZType"
@@ -284,7 +287,7 @@ def _is_ntz(schema: StructType, column: str) -> bool:
 def _datetime_in(record: Any, column: str) -> datetime | None:
     if not isinstance(record, Record):
         raise InvalidArgument(
-            f"ss.timed drew {described('element', record)}, which is no record: make records with "
+            f"ss.timed drew {described('element', record)}, which is not a record: make records with "
             f"ss.records('..., {column} TIMESTAMP NOT NULL'), or give their schema to ss.batches(..., schema=...)"
         )
     if column not in record.__dict__:
@@ -292,7 +295,7 @@ def _datetime_in(record: Any, column: str) -> datetime | None:
     value = record.__dict__[column]
     if value is not None and not isinstance(value, datetime):
         raise InvalidArgument(
-            f"{described('column', column)} is no timestamp: it holds {described('value', value)}; name a column of "
+            f"{described('column', column)} is not a timestamp: it holds {described('value', value)}; name a column of "
             "datetimes"
         )
     return value

@@ -1,31 +1,32 @@
 """Streams from formulas: `from_formula` draws streams that satisfy a temporal formula of their batches.
 
-This is definition 2.6 of the sscheck paper, with its misprints put right. What it says of words in next form is done
-here instant by instant, as the formula is unfolded:
+This is definition 2.6 of the sscheck paper, with its misprints corrected. The paper writes the formula in next form
+first; here it is unfolded instant by instant:
 
 - a conjunction demands all of its parts, and what they generate at one instant is put together into one batch;
 - a disjunction picks one of its parts, `eventually` and `until` pick an instant; all of them shrink to the first;
-- an implication generates its consequent; where there is none to generate, what makes its premise false;
-- an instant of which nothing is demanded has an empty batch;
+- an implication generates its consequent; if that can never be true, it generates what makes its premise false;
+- an instant about which nothing is demanded has an empty batch;
 - `let` and `consume` get the batch that was drawn for their instant, and what they return is demanded from then on.
 
 A predicate says what a batch has to be like, not how to make one. So batches are drawn from `batches=` until one
 satisfies all that is demanded of it; or the predicate brings its own batches, with `ss.holding`. Two predicates may
-each hold of a batch and fail on both together; so the whole stream is judged at the end, and kept only if the formula
-is true on it.
+each hold for a batch of their own and fail when the two batches are put together. So the whole stream is judged at the
+end, and kept only if the formula is true for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 from hypothesis import reject
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from firesteel.errors import InvalidArgument, described
+from firesteel.logic.ltl.asking import body_formula
 from firesteel.logic.ltl.formulas import (
     FALSE,
     PAST,
@@ -33,19 +34,14 @@ from firesteel.logic.ltl.formulas import (
     Always,
     And,
     Atom,
-    Constant,
     Consume,
     Eventually,
     Formula,
     FormulaLike,
-    Implies,
     Let,
-    Next,
     Not,
-    Or,
     Release,
     Until,
-    body_formula,
     formula_of,
     postorder,
 )
@@ -54,17 +50,15 @@ from firesteel.names import name_of
 from firesteel.strategies.arguments import strategy_of
 from firesteel.strategies.combinators import Batches, Streams
 from firesteel.strategies.records import schema_of
+from firesteel.strategies.unfolding import contradictory, positive_form, ways_of
 from firesteel.values.checks import Check
 from firesteel.values.streams import Batch, Stream, common_schema, make_batch, make_stream, together, with_schema
-
-# How many steps the search for a contradiction takes before it gives up, and leaves the rest to the draws.
-_STEPS = 20_000
 
 
 def holding(predicate: Callable[[Batch], bool | Check], *, batches: Batches, name: str | None = None) -> Formula:
     """A predicate of a batch that knows how to make batches which satisfy it, for `ss.from_formula`.
 
-    It is a formula as any other, and may be judged on batches too.
+    It is a formula like any other, and may be judged on batches too.
 
     >>> import firesteel as fs
     >>> from firesteel import strategies as ss
@@ -77,8 +71,8 @@ def holding(predicate: Callable[[Batch], bool | Check], *, batches: Batches, nam
     """
     if isinstance(predicate, Formula) or not callable(predicate):
         raise InvalidArgument(
-            f"{described('predicate', predicate)} is no function: write a function of the batch that returns a bool or "
-            "a Check"
+            f"{described('predicate', predicate)} is not a function: write a function of the batch that returns a bool "
+            "or a Check"
         )
     strategy_of(batches, "batches", _EXAMPLE)
     return Atom(_Holding(predicate, batches), name if name is not None else name_of(predicate))
@@ -88,8 +82,8 @@ def from_formula(formula: FormulaLike, *, batches: Batches | None = None) -> Str
     """Streams of batches that satisfy a formula: every one that is drawn makes it true.
 
     Predicates take a batch. What batches are like is said by `batches`, or where the predicate is made, with
-    `ss.holding`. Of a predicate that `batches` seldom satisfies, Hypothesis gives up: make it with `ss.holding`.
-    Operators need a bound, because a stream is finite; there are no operators on the past.
+    `ss.holding`. If batches drawn from `batches` seldom satisfy a predicate, Hypothesis gives up: make that predicate
+    with `ss.holding`. Operators need a bound, because a stream is finite. Operators on the past are refused.
 
     >>> import firesteel as fs
     >>> from firesteel import strategies as ss
@@ -114,14 +108,15 @@ ss.from_formula(formula, batches=ss.batches(...)), or make it with ss.holding(pr
     whole = formula_of(formula)
     if batches is not None:
         strategy_of(batches, "batches", _EXAMPLE)
-    positive = _positive(whole)
+    positive = positive_form(whole)
     _refuse(positive, batches)
-    if _contradictory(positive):
+    if contradictory(positive):
         raise InvalidArgument(
-            f"{described('formula', whole)} is a contradiction: every way to draw a stream (of an implication, its "
-            "consequent is drawn) needs what is never true, or a predicate that both holds and does not at one instant"
+            f"{described('formula', whole)} is a contradiction: every way to draw a stream needs something that is "
+            "never true, or a predicate that both holds and does not hold at one instant (of an implication, the "
+            "consequent is drawn)"
         )
-    return _from_formula(_Plan(whole, positive, batches))
+    return _from_formula(_Request(whole, positive, batches))
 
 
 _EXAMPLE = "a strategy of batches, such as ss.batches(...)"
@@ -175,140 +170,11 @@ def _unbounded(part: Formula, argument: str) -> InvalidArgument:
 _GIVE = "write ss.from_formula(formula, batches=ss.batches(...)), or make it with ss.holding(predicate, batches=...)"
 
 
-# --- the formula, unfolded ---------------------------------------------------------------------------------------
-
-
-def _positive(formula: Formula, negated: bool = False) -> Formula:
-    """The formula with negations at its predicates only, and without the parts that cannot be true."""
-    match formula:
-        case Constant(verdict):
-            return TRUE if verdict is (Verdict.FALSE if negated else Verdict.TRUE) else FALSE
-        case Not(body):
-            return _positive(body, not negated)
-        case And(parts) | Or(parts):
-            positive = tuple(_positive(part, negated) for part in parts)
-            return _all(positive) if isinstance(formula, And) is not negated else _any(positive)
-        case Implies(premise, then):
-            if negated:
-                return _all((_positive(premise), _positive(then, True)))
-            consequent = _positive(then)
-            return _positive(premise, True) if _contradictory(consequent) else consequent
-        case Next(body, times):
-            inner = _positive(body, negated)
-            return FALSE if inner == FALSE else Next(inner, times)
-        case Always(body, bound) | Eventually(body, bound):
-            inner = _positive(body, negated)
-            if inner == FALSE:
-                return FALSE
-            return Always(inner, bound) if isinstance(formula, Always) is not negated else Eventually(inner, bound)
-        case Until(first, then, bound) | Release(first, then, bound):
-            before, last = _positive(first, negated), _positive(then, negated)
-            if last == FALSE:
-                return FALSE
-            if isinstance(formula, Until) is not negated:
-                return last if before == FALSE else Until(before, last, bound)
-            return Always(last, bound) if before == FALSE else Release(before, last, bound)
-        case _:
-            return Not(formula) if negated else formula
-
-
-def _all(parts: tuple[Formula, ...]) -> Formula:
-    return FALSE if FALSE in parts else And(parts)
-
-
-def _any(parts: tuple[Formula, ...]) -> Formula:
-    possible = tuple(part for part in parts if part != FALSE)
-    return Or(possible) if possible else FALSE
-
-
-Demand: TypeAlias = tuple[int, Formula]
-"""How many instants on, and what has to hold there."""
-
-
-class _Ways(NamedTuple):
-    """The ways to make a formula true: how many there are, and what each demands."""
-
-    number: int
-    demands: Callable[[int], Iterable[Demand]]
-
-
-def _ways(formula: Formula) -> _Ways | None:
-    """The ways to unfold a positive formula; None for one that says something of its instant alone."""
-    match formula:
-        case And(parts):
-            return _Ways(1, lambda way: ((0, part) for part in parts))
-        case Or(parts):
-            return _Ways(len(parts), lambda way: [(0, parts[way])])
-        case Next(body, times):
-            return _Ways(1, lambda way: [(times, body)])
-        case Always(body, int(bound)):
-            return _Ways(1, lambda way: ((at, body) for at in range(bound)))
-        case Eventually(body, int(bound)):
-            return _Ways(bound, lambda way: [(way, body)])
-        case Until(first, then, int(bound)):
-            return _Ways(bound, lambda way: [*((at, first) for at in range(way)), (way, then)])
-        case Release(first, then, int(bound)):
-            # Released at one of the instants; or else, the last way, never.
-            return _Ways(
-                bound + 1,
-                lambda way: [
-                    *((at, then) for at in range(min(way + 1, bound))),
-                    *([(way, first)] if way < bound else []),
-                ],
-            )
-        case _:
-            return None
-
-
-def _contradictory(positive: Formula) -> bool:
-    """Does every way to unfold the formula demand that a predicate both holds and does not hold at some instant?
-
-    A plain search, for as long as it is cheap. What functions return, and what predicates have to do with each other,
-    it cannot know: the draws will tell.
-    """
-    # What is still to be unfolded, which way to take first, and what is known of the predicates on the way there.
-    branches: list[tuple[_Todo | None, int, dict[tuple[int, int], bool]]] = [((0, positive, None), 0, {})]
-    for _ in range(_STEPS):
-        if not branches:
-            return True
-        todo, way, known = branches.pop()
-        if todo is None:
-            return False
-        at, formula, rest = todo
-        ways = _ways(formula)
-        if ways is None:
-            if _agrees(formula, at, known):
-                branches.append((rest, 0, known))
-            continue
-        if way + 1 < ways.number:
-            branches.append((todo, way + 1, dict(known)))
-        for later, part in ways.demands(way):
-            rest = (at + later, part, rest)
-        branches.append((rest, 0, known))
-    return False
-
-
-_Todo: TypeAlias = "tuple[int, Formula, _Todo | None]"
-
-
-def _agrees(formula: Formula, at: int, known: dict[tuple[int, int], bool]) -> bool:
-    """Notes what a formula of one instant says about its predicate; False where the opposite is known."""
-    match formula:
-        case Atom(predicate):
-            return known.setdefault((at, id(predicate)), True)
-        case Constant():
-            return formula == TRUE
-        case Not(Atom(predicate)):
-            return not known.setdefault((at, id(predicate)), False)
-        case _:
-            return True
-
-
 # --- how it is drawn ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Plan:
+class _Request:
     """What was asked for in one call of `from_formula`."""
 
     formula: Formula
@@ -323,20 +189,20 @@ class _Plan:
 
 
 @st.composite
-def _from_formula(draw: DrawFn, plan: _Plan) -> Stream:
-    agenda: dict[int, list[Formula]] = {0: [plan.positive]}
+def _from_formula(draw: DrawFn, request: _Request) -> Stream:
+    agenda: dict[int, list[Formula]] = {0: [request.positive]}
     batches: list[Batch] = []
     while agenda:
         index = len(batches)
-        drawn = _Instant(draw, plan, index)
+        drawn = _Instant(draw, request, index)
         drawn.satisfy(agenda.pop(index, []))
         for later, demands in drawn.later.items():
             agenda.setdefault(index + later, []).extend(demands)
         batches.append(drawn.batch)
-    known = None if plan.batches is None else schema_of(plan.batches)
+    known = None if request.batches is None else schema_of(request.batches)
     schema = common_schema([known, *(batch.schema for batch in batches)])
     stream = make_stream([with_schema(batch, schema) for batch in batches], schema)
-    if plan.formula.evaluate(stream) is not Verdict.TRUE:
+    if request.formula.evaluate(stream) is not Verdict.TRUE:
         reject()
     return stream
 
@@ -344,9 +210,9 @@ def _from_formula(draw: DrawFn, plan: _Plan) -> Stream:
 class _Instant:
     """One instant while its batch is drawn: what is demanded of it, and of the instants after it."""
 
-    def __init__(self, draw: DrawFn, plan: _Plan, index: int) -> None:
+    def __init__(self, draw: DrawFn, request: _Request, index: int) -> None:
         self._draw = draw
-        self._plan = plan
+        self._request = request
         self._index = index
         self._demanded: list[Formula] = []
         self._drawn = False
@@ -360,8 +226,8 @@ class _Instant:
         if predicates or (bodies and not self._drawn):
             self._extend(predicates)
         for node, negated in bodies:
-            positive = _positive(body_formula(node, self.batch, self._index), negated)
-            _refuse(positive, self._plan.batches)
+            positive = positive_form(body_formula(node, self.batch, self._index), negated)
+            _refuse(positive, self._request.batches)
             if positive == FALSE:
                 reject()
             if isinstance(node, Let):
@@ -374,7 +240,7 @@ class _Instant:
         todo = list(formulas)[::-1]
         while todo:
             formula = todo.pop()
-            ways = _ways(formula)
+            ways = ways_of(formula)
             match formula:
                 case _ if ways is not None:
                     way = 0 if ways.number == 1 else self._draw(st.integers(0, ways.number - 1))
@@ -403,11 +269,11 @@ class _Instant:
         # What predicates bring is enough where it satisfies all of them; else it takes records of `batches` too.
         if self._drawn and self._holds(self._demanded, self.batch):
             return
-        if self._plan.batches is None:
+        if self._request.batches is None:
             if not self._drawn:
                 raise InvalidArgument(f"nothing says what batch the function of let or consume gets: {_GIVE}")
             reject()
-        self.batch = self._from(self._plan.batches, "batches", self._demanded, beside=self.batch)
+        self.batch = self._from(self._request.batches, "batches", self._demanded, beside=self.batch)
         self._drawn = True
 
     def _from(

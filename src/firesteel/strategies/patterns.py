@@ -5,8 +5,8 @@
     repeated    = single, then any of: * + ? {n} {m,n} {m,}
     single      = name, or (pattern)
 
-A name stands for a strategy of batches or of whole streams, which is drawn from anew each time. Where a repetition has
-no upper end (`*`, `+`, `{m,}`), at most ten more are drawn than it asks for: a stream is finite, and shrinks to the
+A name stands for a strategy of batches or of whole streams, which is drawn from anew each time. A stream is finite, so
+a repetition without an upper end (`*`, `+`, `{m,}`) draws at most ten more than it asks for. Streams shrink to the
 shortest one.
 """
 
@@ -27,7 +27,7 @@ from firesteel.strategies.combinators import Batches, Streams, joined
 from firesteel.strategies.records import schema_of
 from firesteel.values.streams import Stream, common_schema, make_batch, make_stream
 
-# How many more than it asks for an open repetition draws at most.
+# How many more parts a repetition without an upper end draws at most, beyond those that it asks for.
 MORE = 10
 
 _EXAMPLE = "such as 'a b* (c | d)'"
@@ -48,13 +48,13 @@ def pattern(expression: str, /, **parts: Batches | Streams) -> Streams:
     >>> pattern("a (b | c", a=_letter("a"), b=_letter("b"), c=_letter("c"))
     Traceback (most recent call last):
         ...
-    firesteel.errors.InvalidArgument: expression='a (b | c' (str) is no pattern: at character 9 a name, '(', '|' or \
+    firesteel.errors.InvalidArgument: expression='a (b | c' (str) is not a pattern: at character 9 a name, '(', '|' or \
 ')' was expected, not the end:
       a (b | c
               ^
     """
     if not isinstance(expression, str):
-        raise InvalidArgument(f"{described('expression', expression)} is no text: write a pattern, {_EXAMPLE}")
+        raise InvalidArgument(f"{described('expression', expression)} is not text: write a pattern, {_EXAMPLE}")
     tree = _Parser(expression).tree()
     given = {name: strategy_of(part, name, "a strategy of batches or streams") for name, part in parts.items()}
     _check_names(expression, tree, given)
@@ -162,7 +162,7 @@ class _Parser:
 
     def _wrong(self, place: int, why: str) -> InvalidArgument:
         where = f"at character {place + 1} {why}{_pointer(self._text, place)}"
-        return InvalidArgument(f"{described('expression', self._text)} is no pattern: {where}")
+        return InvalidArgument(f"{described('expression', self._text)} is not a pattern: {where}")
 
     def _expected(self, what: str) -> InvalidArgument:
         got = "the end" if self._kind == "end" else repr(self._token)

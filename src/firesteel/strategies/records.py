@@ -31,11 +31,11 @@ from firesteel.values.streams import Batch, common_schema, fitter, make_batch
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-# What stands in a column of timestamps until it gets its own: not drawn, as a draw is not free.
+# What stands in a column of timestamps until it gets its own times. It is not drawn, because every draw costs.
 _MOMENTS = {"TimestampType": START, "TimestampNTZType": START.replace(tzinfo=None)}
 # A batch that may be larger than this is drawn as size, seed and pool.
 LARGE = 32
-# So is every batch of an example that has drawn this many values record by record: Hypothesis's budget is finite.
+# So is every further batch of an example that has drawn this many values one by one: Hypothesis's budget is finite.
 _VALUES_ONE_BY_ONE = 800
 
 _SCHEMAS: WeakKeyDictionary[SearchStrategy[Any], StructType] = WeakKeyDictionary()
@@ -56,7 +56,7 @@ def records(schema: StructType | str | type, /, **columns: SearchStrategy[Any]) 
     parsed = schemas.parse(schema)
     if parsed is None:
         raise InvalidArgument(
-            f"{described('schema', schema)} is no schema: write DDL text such as 'user BIGINT NOT NULL'"
+            f"{described('schema', schema)} is not a schema: write DDL text such as 'user BIGINT NOT NULL'"
         )
     names = tuple(parsed.fieldNames())
     for name in columns:
@@ -101,7 +101,7 @@ def batches(
     given = schemas.parse(schema)
     largest = max(2 * least, least + 10) if most is None else most
     width = 1 if drawn is None else max(1, len(drawn.fields))
-    plan = _Plan(
+    recipe = _Recipe(
         elements=elements,
         most=most,
         small=st.lists(elements, min_size=least, max_size=most),
@@ -114,9 +114,9 @@ def batches(
         trusted=elements in _SCHEMAS and given is None,
         beside={},
     )
-    strategy = _batches(plan)
-    if plan.schema is not None:
-        _SCHEMAS[strategy] = plan.schema
+    strategy = _batches(recipe)
+    if recipe.schema is not None:
+        _SCHEMAS[strategy] = recipe.schema
     return strategy
 
 
@@ -170,7 +170,10 @@ def schema_of(strategy: SearchStrategy[Any]) -> StructType | None:
 
 
 def _inside(strategy: SearchStrategy[Any]) -> Iterator[SearchStrategy[Any]]:
-    """The strategies that draw the same values as this one. Hypothesis has no public way to ask: none is no harm."""
+    """The strategies that draw the same values as this one, as far as can be known.
+
+    Hypothesis has no public way to ask. Where none is found, the schema has to be given, and that is all.
+    """
     for name in ("original_strategies", "filtered_strategy", "wrapped_strategy"):
         found = getattr(strategy, name, None)
         for inner in found if isinstance(found, (list, tuple)) else (found,):
@@ -181,9 +184,10 @@ def _inside(strategy: SearchStrategy[Any]) -> Iterator[SearchStrategy[Any]]:
 def _without(
     elements: SearchStrategy[Any], column: str | None, beside: SearchStrategy[Any] | None = None
 ) -> SearchStrategy[Any]:
-    """The same elements with nothing drawn for a column of timestamps, where they are plain `records`.
+    """The same elements, but with nothing drawn for a column of timestamps if they are plain `records`.
 
-    With something drawn beside each, as pairs: all in one tuple, as every layer costs as much as a value.
+    If something is drawn beside each element, they come as pairs. All is drawn in one tuple, because every layer of
+    strategies costs as much as a value.
     """
     if elements not in _COLUMNS:
         return elements if beside is None else st.tuples(elements, beside)
@@ -201,7 +205,7 @@ def _without(
 
 
 def _maker(schema: StructType, *, checked: bool) -> Callable[[tuple[Any, ...]], Record]:
-    """Makes records of drawn values; those of strategies that the user gave are held against the schema."""
+    """Makes records of drawn values. Values from strategies that the user gave are checked against the schema."""
     if checked:
         fit = fitter(schema)
         return lambda drawn: fit(drawn, "the drawn record")
@@ -210,7 +214,7 @@ def _maker(schema: StructType, *, checked: bool) -> Callable[[tuple[Any, ...]], 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Plan:
+class _Recipe:
     """How the batches of one call of `batches` are drawn."""
 
     elements: SearchStrategy[Any]
@@ -256,14 +260,14 @@ class Beside:
     """What is drawn beside each record of small batches, by `drawn_beside`.
 
     Hypothesis shrinks a list by taking choices out: what belongs to a record has to be drawn next to it, to go with it.
-    What it is drawn for is to stand in `column`, which need not be drawn then.
+    It will stand in `column`, so that column need not be drawn.
     """
 
     def __init__(self, strategy: SearchStrategy[Any], width: int, column: str) -> None:
         self.strategy = strategy
         self.width = width
         self.column = column
-        # By identity; the record is kept with its values, as only a living object's id is its own.
+        # By the record's id. The record is kept with its values, so that no other can have its id.
         self._values: dict[int, tuple[Any, deque[Any]]] = {}
 
     def note(self, batch: Batch, values: Iterable[Any]) -> None:
@@ -283,46 +287,46 @@ _NOTHING: tuple[Any, deque[Any]] = (None, deque())
 
 
 class _Example:
-    """What all batches of one example share: a budget of values drawn one by one, a seed, a pool for each plan."""
+    """What all batches of one example share: a budget of values drawn one by one, a seed, a pool for each recipe."""
 
     def __init__(self) -> None:
         self.budget = _VALUES_ONE_BY_ONE
         self.large_batches = 0
         self.seed: int | None = None
-        self.pools: dict[_Plan, list[Any]] = {}
+        self.pools: dict[_Recipe, list[Any]] = {}
         self.beside: Beside | None = None
 
 
-# st.shared gives every batch of an example the same one. The rest is drawn into it when first needed: a draw costs
-# as much as making fifty records.
+# `st.shared` gives every batch of an example the same one. Its seed and pools are drawn when they are first needed,
+# because a draw costs as much as making fifty records.
 _examples = st.shared(st.builds(_Example), key="firesteel.strategies example")
 _seeds = st.integers(0, 2**32 - 1)
 
 
 @st.composite
-def _batches(draw: DrawFn, plan: _Plan) -> Batch:
+def _batches(draw: DrawFn, recipe: _Recipe) -> Batch:
     example = draw(_examples)
-    if not plan.large and example.budget > 0:
-        return _small(draw, plan, example)
-    if plan not in example.pools:
-        example.pools[plan] = draw(plan.pools_with(example.beside))
+    if not recipe.large and example.budget > 0:
+        return _small(draw, recipe, example)
+    if recipe not in example.pools:
+        example.pools[recipe] = draw(recipe.pools_with(example.beside))
     if example.seed is None:
         example.seed = draw(_seeds)
     example.large_batches += 1
-    size = plan.least if plan.least == plan.largest else draw(plan.sizes)
+    size = recipe.least if recipe.least == recipe.largest else draw(recipe.sizes)
     seed = f"{example.seed} {example.large_batches}" if example.seed else None
-    return plan.batch(_expanded(example.pools[plan], size, seed, by_column=plan.trusted))
+    return recipe.batch(_expanded(example.pools[recipe], size, seed, by_column=recipe.trusted))
 
 
-def _small(draw: DrawFn, plan: _Plan, example: _Example) -> Batch:
+def _small(draw: DrawFn, recipe: _Recipe, example: _Example) -> Batch:
     beside = example.beside
     if beside is None:
-        elements = draw(plan.small)
-        example.budget -= (len(elements) + 1) * plan.width
-        return plan.batch(elements)
-    pairs = draw(plan.small_with(beside))
-    example.budget -= (len(pairs) + 1) * (plan.width + beside.width)
-    batch = plan.batch([element for element, _ in pairs])
+        elements = draw(recipe.small)
+        example.budget -= (len(elements) + 1) * recipe.width
+        return recipe.batch(elements)
+    pairs = draw(recipe.small_with(beside))
+    example.budget -= (len(pairs) + 1) * (recipe.width + beside.width)
+    batch = recipe.batch([element for element, _ in pairs])
     beside.note(batch, [value for _, value in pairs])
     return batch
 
@@ -338,7 +342,7 @@ def drawn_beside(draw: DrawFn, strategy: SearchStrategy[Any], beside: Beside) ->
 
 
 def _pools(elements: SearchStrategy[Any], largest: int) -> SearchStrategy[list[Any]]:
-    # So few that the largest batch has room for every pair of values (see _expanded).
+    # Few enough that the largest batch has room for every pair of values (see _expanded).
     # By fours, because st.lists alone would rarely give more than a handful.
     most = min(6, max(1, isqrt(largest) // 4))
     fours = st.lists(st.tuples(elements, elements, elements, elements), min_size=1, max_size=most)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _EPOCH = datetime(1970, 1, 1)
 _LAST_DAY_OF_2099 = (date(2099, 12, 31) - _EPOCH.date()).days
 
-# collect gives timestamps in the local zone and fails outside the years 1 to 9999: no zone is three days from UTC.
+# `collect` gives timestamps in the local zone and fails outside the years 1 to 9999. No zone is three days from UTC.
 _FIRST_MOMENT = datetime(1, 1, 4)
 _LAST_MOMENT = datetime(9999, 12, 28, 23, 59, 59, 999999)
 
@@ -141,7 +141,7 @@ def _values(kind: Any, nullable: bool, is_key: bool = False) -> SearchStrategy[A
         case "NullType":
             return _nothing_but_null(kind, nullable)
         case "StringType" if is_key and kind.collation != "UTF8_BINARY":
-            # A collation may call "a" and "A" one key, and many characters nothing; of these it keeps all apart.
+            # A collation may take "a" and "A" for one key, and ignore many characters. It keeps these all apart.
             return st.text(string.ascii_lowercase + string.digits)
         case "ArrayType":
             return _mixed([(1, st.lists(_values(kind.elementType, kind.containsNull), max_size=8))], [], nullable)
@@ -188,7 +188,7 @@ def _mixed(
 ) -> SearchStrategy[Any]:
     """The plain strategies by weight, the special values in one case of five, null in one of ten.
 
-    One choice picks the row of a table: `one_of` has no weights. Plain comes first, as shrinking goes to the front.
+    `one_of` has no weights, so one choice picks the row of a table. Plain rows come first: shrinking goes there.
     """
     simplest = plain[0][1]
     unit = sum(weight for weight, _ in plain)
@@ -198,7 +198,7 @@ def _mixed(
     if special:
         table += [st.sampled_from(special)] * (4 * unit)
     if nullable:
-        # Hypothesis takes fewer choices for simpler. A null that takes as many as a value does not win over it.
+        # To Hypothesis fewer choices are simpler. So that null does not always win, it takes as many as a value.
         table += [simplest.map(lambda _: None)] * (2 * unit)
     if len(table) == 14 * unit and len(plain) == 1:
         return simplest

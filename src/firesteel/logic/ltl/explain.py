@@ -1,7 +1,7 @@
 """Why a verdict is what it is, as data: a tree from the whole formula down to the predicates that decided it.
 
-The monitor keeps no history, so the explanation reads the trace again, from the formula downwards, and looks only
-at what the verdict hangs on. How it is shown is the business of `firesteel.report`.
+The monitor keeps no history. So the explanation reads the trace again, from the formula downwards, and looks only at
+what the verdict depends on. How it is shown is up to `firesteel.report`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from firesteel.errors import PredicateError
+from firesteel.logic.ltl.asking import Memory, asked, body_formula
 from firesteel.logic.ltl.formulas import (
     Always,
     And,
@@ -30,25 +30,23 @@ from firesteel.logic.ltl.formulas import (
     Release,
     Since,
     Until,
-    body_formula,
-    truth,
 )
-from firesteel.logic.ltl.monitor import Memory
 from firesteel.logic.verdicts import Verdict
 from firesteel.values.checks import Check
 
 TRUE, FALSE, INCONCLUSIVE = Verdict.TRUE, Verdict.FALSE, Verdict.INCONCLUSIVE
 
-# A formula that failed at each of many instants is explained at this many of them: the last ones.
+# A formula that failed at many instants is explained at this many of them: the last ones.
 _MOST = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One step of an explanation: this formula, asked at this instant, has this verdict, because of those.
+    """One step of an explanation: this formula has this verdict at this instant, because of the reasons below it.
 
-    `instants` are the ones it speaks about: those where `always` had to hold, where `eventually` could have. They may
-    reach past the end of the trace. `check` is a predicate's answer where it gave one with records.
+    `instants` are the ones that the formula is about: where the body of `always` had to hold, or where that of
+    `eventually` could have held. They may reach past the end of the trace. `check` is a predicate's answer, if it came
+    with records.
     """
 
     formula: Formula
@@ -64,7 +62,7 @@ class Reason:
         return self.check.records if self.check is not None else ()
 
     def leaves(self) -> Iterator[Reason]:
-        """The predicates and constants that the verdict hangs on.
+        """The predicates and constants that the verdict depends on.
 
         >>> import firesteel as fs
         >>> reason = fs.implies(lambda x: x > 0, fs.next_(lambda x: x < 0)).explain([1, 2])
@@ -78,9 +76,9 @@ class Reason:
 
 
 def explain(formula: Formula, trace: Iterable[Any], *, ended: bool = True, memory: Memory | None = None) -> Reason:
-    """Why the formula has its verdict on this trace; `ended=False` where the trace may still go on.
+    """Why the formula has its verdict on this trace; `ended=False` says that the trace may still go on.
 
-    What a monitor's memory holds is not asked again.
+    Answers that are in the memory of a monitor are not asked for again.
 
     >>> import firesteel as fs
     >>> reason = explain(fs.always(fs.eventually(lambda x: x == 0, within=2), during=2), [0, 1, 2])
@@ -91,7 +89,7 @@ def explain(formula: Formula, trace: Iterable[Any], *, ended: bool = True, memor
 
 
 class _Reader:
-    """Values of formulas at the instants of one trace. `start` is the first instant that the past can reach."""
+    """Values of formulas at the instants of one trace. `start` is the first instant that operators on the past see."""
 
     def __init__(self, trace: Sequence[Any], ended: bool, memory: Memory) -> None:
         self.trace = trace
@@ -183,27 +181,22 @@ class _Reader:
         return verdict
 
     def ahead(self, formula: Always | Eventually | Until | Release, at: int) -> range:
-        """The instants an operator speaks about; without a bound, those to the end of the trace."""
+        """The instants that an operator is about; without a bound, those to the end of the trace."""
         return range(at, max(at, len(self.trace)) if formula.bound is None else at + formula.bound)
 
     def back(self, formula: Once | Historically | Since, at: int, start: int) -> range:
-        """The instants an operator on the past speaks about, the latest first."""
+        """The instants that an operator on the past is about, the latest first."""
         oldest = start if formula.bound is None else max(start, at - formula.bound + 1)
         return range(at, oldest - 1, -1)
 
     def open(self, formula: Always | Eventually | Until | Release, closed: Verdict) -> Verdict:
-        """What instants still to come could add: nothing where there is a bound, or the trace has ended."""
+        """What instants still to come could add: nothing if there is a bound, or if the trace has ended."""
         return closed if formula.bound is not None or self.ended else INCONCLUSIVE
 
     def answer(self, atom: Atom, at: int) -> bool | Check:
         key = (id(atom), at)
         if key not in self.answers:
-            try:
-                answer = atom.predicate(self.trace[at])
-            except Exception as error:
-                raise PredicateError(f"the predicate {atom.name} raised {error!r} at instant {at}") from error
-            truth(answer, lambda: f"the predicate {atom.name}, at instant {at},")
-            self.answers[key] = (atom, answer)
+            self.answers[key] = (atom, asked(atom, self.trace[at], at))
         return self.answers[key][1]
 
     def body(self, node: Let | Consume, at: int) -> Formula:
@@ -265,7 +258,7 @@ class _Reader:
     def deciding(
         self, parts: list[tuple[Formula, int]], verdict: Verdict, start: int, conjunction: bool
     ) -> list[tuple[Formula, int]]:
-        """Of the parts of a conjunction (or disjunction) those that decide it: one false (true) one, or all."""
+        """The parts that decide a conjunction (or disjunction): one that is false (true), or all of them."""
         decisive = FALSE if conjunction else TRUE
         if verdict is decisive:
             return [next(part for part in parts if self.value(*part, start) is decisive)]

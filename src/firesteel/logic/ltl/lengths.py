@@ -36,7 +36,7 @@ from firesteel.logic.verdicts import Verdict
 
 
 def required_length(formula: Formula) -> int | None:
-    """A length from which every trace gets a definite verdict; None where there is none or it depends on data."""
+    """A length from which every trace gets a definite verdict; None if there is none, or if it depends on data."""
     match formula:
         case Constant(verdict):
             return 0 if verdict.definite else None
@@ -57,7 +57,7 @@ def required_length(formula: Formula) -> int | None:
 
 
 def shortest_true(formula: Formula) -> int:
-    """No trace shorter than this makes the formula true. A formula that never can be true answers 0: nothing to say."""
+    """No trace shorter than this makes the formula true. It is 0 for a formula that no trace makes true."""
     shortest = _shortest(formula, first=True).true
     return 0 if math.isinf(shortest) else int(shortest)
 
@@ -177,7 +177,7 @@ def _until(before: Formula, then: Formula, bound: int | None, first: bool) -> _S
 
 
 def _later(instants: float, by: int) -> float:
-    """What needs no instant needs none later either: `next(true)` holds on the empty trace."""
+    """What needs no instant needs none later either: `next_(TRUE)` holds on the empty trace."""
     return instants + by if instants > 0 else instants
 
 

@@ -1,9 +1,10 @@
 """How far a trace is from breaking a formula: a number from 1, as true as can be, down to -1.
 
-Predicates only say yes or no, so what counts is the shape: how many of the things that have to come together to break
-it did. A premise that holds is closer than one that does not; one that holds in two of its three parts is closer than
-one that holds in none; a promise that was kept at the last moment is closer than one that was kept at once. The sign
-is the truth, as far as the trace can tell; what lies beyond its end is left out.
+Predicates only say yes or no, so what counts is the shape of the formula: several things have to come together to break
+it, and the more of them did, the closer the trace came. A premise that holds is closer than one that does not; one that
+holds in two of its three parts is closer than one that holds in none; a promise that was kept at the last moment is
+closer than one that was kept at once. The sign is the truth, as far as the trace can tell; what lies beyond its end is
+left out.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from firesteel.logic.ltl.asking import Memory, asked, body_formula
 from firesteel.logic.ltl.formulas import (
     Always,
     And,
@@ -31,14 +33,11 @@ from firesteel.logic.ltl.formulas import (
     Release,
     Since,
     Until,
-    body_formula,
-    truth,
 )
-from firesteel.logic.ltl.monitor import Memory
 
 
 def margin(formula: Formula, trace: Sequence[Any], memory: Memory | None = None) -> float:
-    """How far a trace is from breaking a formula; 0 and below where it does.
+    """How far a trace is from breaking a formula; 0 or less if it breaks it.
 
     >>> import firesteel as fs
     >>> kept = fs.always(fs.implies(lambda x: x > 0, fs.eventually(lambda x: x == 0, within=3)), during=1)
@@ -50,11 +49,11 @@ def margin(formula: Formula, trace: Sequence[Any], memory: Memory | None = None)
 
 
 class _Margins:
-    """Margins of formulas at the instants of one trace. `start` is the first instant that the past can reach."""
+    """Margins of formulas at the instants of one trace. `start` is the first instant that operators on the past see."""
 
     def __init__(self, trace: Sequence[Any], memory: Memory) -> None:
         self._trace, self._memory = trace, memory
-        # With the formula, whose id is its own only as long as it lives.
+        # The formula is kept, so that no other can have its id.
         self._known: dict[tuple[int, int, int], tuple[Formula, float | None]] = {}
 
     def of(self, formula: Formula, at: int, start: int) -> float | None:
@@ -101,7 +100,7 @@ class _Margins:
             case Since(holds, after, bound):
                 return self._until(holds, after, _back(at, start, bound), start)
             case _:
-                raise TypeError(f"{formula!r} is no formula that is known here")
+                raise TypeError(f"{formula!r} is not a formula that is known here")
 
     def _ahead(self, at: int, bound: int | None) -> range:
         return range(at, max(at, len(self._trace)) if bound is None else at + bound)
@@ -123,8 +122,8 @@ class _Margins:
         known = self._memory.answers.get((id(atom), at))
         if known is not None:
             return 1.0 if known[1] else -1.0
-        with suppress(Exception):  # it was never asked here, and may well not be made for it
-            return 1.0 if truth(atom.predicate(self._trace[at]), lambda: repr(atom)) else -1.0
+        with suppress(Exception):  # it was never asked about this instant, and may not be able to answer
+            return 1.0 if asked(atom, self._trace[at], at) else -1.0
         return None
 
     def _body(self, formula: Let | Consume, at: int) -> Formula | None:
@@ -147,12 +146,12 @@ def _opposite(margin: float | None) -> float | None:
 
 
 def _all(margins: Iterable[float | None]) -> float | None:
-    """True by as much as the least; false by the share of what is false."""
+    """If all are true, as true as the least of them; else as false as the share of false ones says."""
     return _opposite(_any(map(_opposite, margins)))
 
 
 def _any(margins: Iterable[float | None]) -> float | None:
-    """False by as much as the closest; true by the share of what is true."""
+    """If all are false, as false as the closest of them; else as true as the share of true ones says."""
     all_of_them = list(margins)
     found = [margin for margin in all_of_them if margin is not None]
     true = [margin for margin in found if margin > 0]

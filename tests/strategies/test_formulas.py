@@ -290,10 +290,10 @@ p = fs.now(lambda batch: True, name="p")
         (lambda: ss.from_formula(has_a & fs.next_(fs.FALSE)), "is a contradiction"),
         (lambda: ss.from_formula(fs.always(p, during=3) & fs.eventually(~p, within=3), batches=ANY), "a contradiction"),
         (lambda: ss.from_formula(fs.until(True, False, within=3)), "is a contradiction"),
-        (lambda: ss.from_formula(5), "formula=5 (int) is no formula"),
-        (lambda: ss.from_formula(p, batches=[1]), "batches=[1] (list) is no strategy"),
-        (lambda: ss.holding(p, batches=A), "predicate=p (Atom) is no function"),
-        (lambda: ss.holding(len, batches=Batch()), "batches=Batch([]) (Batch) is no strategy"),
+        (lambda: ss.from_formula(5), "formula=5 (int) is not a formula"),
+        (lambda: ss.from_formula(p, batches=[1]), "batches=[1] (list) is not a strategy"),
+        (lambda: ss.holding(p, batches=A), "predicate=p (Atom) is not a function"),
+        (lambda: ss.holding(len, batches=Batch()), "batches=Batch([]) (Batch) is not a strategy"),
     ],
 )  # fmt: skip
 def test_bad_arguments(make, message):

@@ -1,4 +1,4 @@
-"""A dependence as a picture: the order it gives to some records, or the relation itself, as text or DOT (Graphviz)."""
+"""Pictures of a dependence, as text or DOT (Graphviz): the order it gives to some records, or the relation itself."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from firesteel.values.records import brief
 
 
 def drawn(dependence: Dependence, records: Iterable[Any], *, order: bool = True) -> str:
-    """The order that a dependence gives to some records, as text: each record, and which ones it comes right after.
+    """A picture, as text, of the order that a dependence gives to some records: each one and what it comes after.
 
     Records of one step have no order between them. What follows from the rest is left out.
-    With `order=False` the relation itself: each different record, and those it depends on.
+    With `order=False` it is a picture of the relation itself: each different record, and those it depends on.
 
     >>> from firesteel.equivalence.dependence import barrier
     >>> print(drawn(barrier(lambda x: x == "END"), ["a", "b", "END", "c"]))
@@ -49,7 +49,7 @@ def drawn(dependence: Dependence, records: Iterable[Any], *, order: bool = True)
 
 
 def dot(dependence: Dependence, records: Iterable[Any], *, order: bool = True) -> str:
-    """The same as `drawn`, for Graphviz: arrows lead to the later record; without order, lines join dependent ones.
+    """The picture of `drawn` for Graphviz. Arrows lead to the later record; without order, lines join dependent ones.
 
     >>> from firesteel.equivalence.dependence import ordered
     >>> print(dot(ordered(), ["a", "b", "c"]))
@@ -90,7 +90,7 @@ def right_after(dependence: Dependence, records: Sequence[Any]) -> list[list[int
     for n, record in enumerate(records):
         found: list[int] = []
         below: set[int] = set()
-        for m in range(n - 1, -1, -1):  # from the latest on, so that what follows from another is known already
+        for m in range(n - 1, -1, -1):  # from the latest back, so that what follows from others is already known
             if m not in below and dependence.depends_on(records[m], record):
                 found.append(m)
                 below |= before[m] | {m}

@@ -17,7 +17,7 @@ from firesteel import Batch, InvalidArgument, Record, Stream
 from firesteel import strategies as ss
 from firesteel.search.drawing import Drawing
 from firesteel.search.wanted import Wanted
-from firesteel.strategies.replay import choices_of_whole
+from firesteel.strategies.recordings import choices_of_whole
 
 SCHEMA = "user INT NOT NULL, at TIMESTAMP NOT NULL"
 START = datetime(2030, 1, 1, 9, 17, tzinfo=UTC)
@@ -260,16 +260,16 @@ HOURS = {"every": "1 hour", "column": "at"}
 @pytest.mark.parametrize(
     "recorded, options, message",
     [
-        ("nowhere.csv", HOURS, "recorded='nowhere.csv' (str) is no file that exists: give the path of a .csv, .json"),
-        (__file__, HOURS, "test_replay.py cannot be read, '.py' is no suffix that is known: give a .csv, .json"),
-        (5, HOURS, "recorded=5 (int) is no recording: give a DataFrame of PySpark or pandas, the path of a .csv"),
+        ("nowhere.csv", HOURS, "recorded='nowhere.csv' (str) is not a file that exists: give the path of a .csv, "),
+        (__file__, HOURS, "test_recordings.py cannot be read, '.py' is not a suffix that is known: give a .csv, .json"),
+        (5, HOURS, "recorded=5 (int) is not a recording: give a DataFrame of PySpark or pandas, the path of a .csv"),
         ([], HOURS, "the list holds no records: there is nothing to replay"),
         (Stream("at TIMESTAMP", [[], []]), HOURS, "the stream holds no records"),
         (pd.DataFrame({"at": []}), HOURS, "the DataFrame holds no records"),
         (ROWS, {"every": "1 hour", "column": "ts"}, "column='ts' (str) names no column: the list has user, at, note"),
         (ROWS, {"every": "1 hour"}, "column is missing, which tells the event time that every= goes by: name one of "
          "user, at, note, or write a whole number of records"),
-        (ROWS, {"every": "1 hour", "column": "note"}, "column='note' (str) is no timestamp, but STRING"),
+        (ROWS, {"every": "1 hour", "column": "note"}, "column='note' (str) is not a timestamp, but STRING"),
         (ROWS, {"every": 2, "column": "at"}, "every=2 (int) is a number of records, which needs no column"),
         (ROWS, {"every": 0}, "every=0 (int) is not possible: write a whole number from 1"),
         (ROWS, {"every": True}, "every=True (bool) is not possible"),
@@ -306,7 +306,7 @@ def test_bad_recordings(recorded, options, message):
         ("user,at\n99999999999,2030-01-01\n", SCHEMA, "user: 99999999999 is out of range for INT"),
         ("user,at\n,2030-01-01\n", SCHEMA, "user: null, but the column is NOT NULL"),
         ("user,ts\n1,2030-01-01\n", SCHEMA, "the schema does not fit: clicks.csv has no column 'at', only user, ts"),
-        ("user,at\n1,noon\n", None, "column='at' (str) is no timestamp, but STRING: name another column, or say what"),
+        ("user,at\n1,noon\n", None, "column='at' (str) is not a timestamp, but STRING: name another column, or say"),
         ("user,at\n1\n", None, "clicks.csv cannot be read as CSV: "),
         ("user,user\n1,2\n", None, "clicks.csv has two columns of the name 'user': rename one of them"),
         ("user,at\n", SCHEMA, "clicks.csv holds no records"),
@@ -322,9 +322,9 @@ def test_bad_csv(tmp_path, text, schema, message):
 @pytest.mark.parametrize(
     "text, schema, message",
     [
-        ('{"user": 1}\n{"user": }\n', "user INT", "line 2 of clicks.json is no JSON: Expecting value"),
+        ('{"user": 1}\n{"user": }\n', "user INT", "line 2 of clicks.json is not JSON: Expecting value"),
         ('{"user": 1}\n{"user": }\n', None, "clicks.json cannot be read as JSON, which has an object in every line"),
-        ("[1]\n", "user INT", "line 1 of clicks.json is no JSON object, but value=[1] (list)"),
+        ("[1]\n", "user INT", "line 1 of clicks.json is not a JSON object, but value=[1] (list)"),
         ('{"user": 1.5}\n', "user INT", "row 1 of clicks.json={'user': Decimal('1.5')} (dict) does not fit the schema"),
         ('{"usr": 1}\n', "user INT", "the schema does not fit: clicks.json has no column 'user', only usr"),
         ("", None, "clicks.json holds no records"),

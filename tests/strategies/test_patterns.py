@@ -168,7 +168,7 @@ def test_syntax_errors_show_the_place(expression, message, place):
     with pytest.raises(InvalidArgument) as error:
         ss.pattern(expression, a=LETTERS["a"], b=LETTERS["b"])
     lines = str(error.value).splitlines()
-    assert lines[0] == f"expression={expression!r} (str) is no pattern: {message}:"
+    assert lines[0] == f"expression={expression!r} (str) is not a pattern: {message}:"
     assert lines[1:] == [f"  {expression}", "  " + " " * place + "^"]
 
 
@@ -183,11 +183,11 @@ def test_the_place_is_shown_in_its_own_line():
     [
         (lambda: ss.pattern("", a=N), "expression='' (str) is empty: write a pattern, such as 'a b* (c | d)'"),
         (lambda: ss.pattern("  \n", a=N), "is empty"),
-        (lambda: ss.pattern(5), "expression=5 (int) is no text: write a pattern"),
+        (lambda: ss.pattern(5), "expression=5 (int) is not text: write a pattern"),
         (lambda: ss.pattern("a x*", a=N, b=N), "names 'x' at character 3, which was not given (given: a, b): write x="),
         (lambda: ss.pattern("ab", a=N, b=N), "names 'ab' at character 1"),
         (lambda: ss.pattern("a", a=N, b=LETTERS["b"]), "b=just(Batch(['b'])) is not used in expression='a' (str)"),
-        (lambda: ss.pattern("a", a=[1]), "a=[1] (list) is no strategy"),
+        (lambda: ss.pattern("a", a=[1]), "a=[1] (list) is not a strategy"),
         (lambda: find(ss.pattern("a", a=st.just(5)), lambda s: True), "ss.pattern drew value=5 (int), where a batch"),
     ],
 )

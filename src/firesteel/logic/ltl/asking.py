@@ -1,0 +1,61 @@
+"""How the functions of the user inside a formula are asked, and the memory of what they answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from firesteel.errors import PredicateError, described
+from firesteel.logic.answers import as_bool
+from firesteel.logic.ltl.formulas import Atom, Consume, Formula, Let, formula_of
+from firesteel.values.checks import Check
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What the functions answered, so that they need not be asked again to explain a verdict.
+
+    The key is the id of the node, and the instant. The node is kept, so that no other can have its id.
+    """
+
+    answers: dict[tuple[int, int], tuple[Atom, bool | Check]] = field(default_factory=dict)
+    bodies: dict[tuple[int, int], tuple[Formula, Formula]] = field(default_factory=dict)
+
+
+def asked(atom: Atom, instant: Any, index: int) -> bool | Check:
+    """What a predicate answers about an instant."""
+    try:
+        answer: Any = atom.predicate(instant)
+    except Exception as error:
+        raise PredicateError(f"the predicate {atom.name} raised {error!r} at instant {index}") from error
+    if answer is True or answer is False:
+        return answer
+    known = answer if isinstance(answer, Check) else as_bool(answer)
+    if known is None:
+        raise PredicateError(
+            f"the predicate {atom.name}, at instant {index}, returned {described('answer', answer)}: {_instead(answer)}"
+        )
+    return known
+
+
+def body_formula(node: Let | Consume, instant: Any, index: int) -> Formula:
+    """The formula that the function inside `let` or `consume` returns for an instant."""
+    try:
+        made = node.body(instant)
+    except Exception as error:
+        raise PredicateError(f"{node!r} raised {error!r} at instant {index}") from error
+    known = made if isinstance(made, (Formula, Check)) else as_bool(made)
+    if known is None:
+        raise PredicateError(
+            f"{node!r} returned {described('answer', made)} at instant {index}: it has to return a formula, a bool or "
+            "a Check" + ("; is a `return` missing?" if made is None else "")
+        )
+    return formula_of(known)
+
+
+def _instead(answer: Any) -> str:
+    if isinstance(answer, Formula):
+        return "a predicate answers for one instant; to return a formula, write fs.let(...) or fs.consume(...)"
+    if answer is None:
+        return "it has to return a bool or a Check; is a `return` missing?"
+    return "it has to return a bool or a Check; write bool(...) around it if that is what you mean"
