@@ -58,7 +58,7 @@ def test_same_as_with_an_equality():
     assert Batch(["Fire", "steel"]).same_as(["STEEL", "fire"], equal=fs.equality(by=str.lower))
     assert Batch(["a", "A", "b"]).same_as(["a"], equal=fs.equality(by=str.lower)).records == ("A", "b")
     assert Batch([1, 1]).same_as([1.0], equal=fs.equality(abs_tol=0.1)).records == (1,)
-    with pytest.raises(InvalidArgument, match=r"equal=0\.1 \(float\) is no equality"):
+    with pytest.raises(InvalidArgument, match=r"equal=0\.1 \(float\) is not an equality"):
         batch.same_as(batch, equal=0.1)
 
 
