@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from firesteel.values.equality import Equality, canonical, named
-from firesteel.values.records import columns_of, freeze, make_record, same
+from firesteel.values.equality import Equality
+from firesteel.values.records import canonical, columns_of, freeze, is_numpy, make_record, named, same
 
 # --- by the equality of records -------------------------------------------------------------------
 
@@ -136,11 +136,8 @@ class _Number:
 
 def _outlined(record: Any, equal: Equality, typed: bool) -> tuple[Hashable, float]:
     """What close records share: all but their numbers. And the first of these, 0.0 if there is none."""
-    columns = named(record) if equal.ignore else None
-    if columns is not None:
-        record = {name: value for name, value in columns.items() if name not in equal.ignore}
     numbers: list[Any] = []
-    outline = _outline(record, numbers, float if typed else (float, int, Decimal))
+    outline = _outline(equal.compared(record), numbers, float if typed else (float, int, Decimal))
     try:
         return outline, float(numbers[0]) if numbers else 0.0
     except OverflowError:  # a whole number that no float can hold equals no other
@@ -148,7 +145,7 @@ def _outlined(record: Any, equal: Equality, typed: bool) -> tuple[Hashable, floa
 
 
 def _outline(value: Any, numbers: list[Any], kinds: Any) -> Hashable:
-    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+    if is_numpy(value):
         value = value.tolist()
     if isinstance(value, kinds) and not isinstance(value, bool):
         if not math.isfinite(value):  # close to itself alone
