@@ -1,79 +1,33 @@
-"""Event time: where `ss.timed` puts records, what its options do, and that everything shrinks to the tidy stream."""
+"""Event time: where `ss.timed` puts records, and what its options do."""
 
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
-from random import Random
 
 import pytest
-from hypothesis import HealthCheck, Phase, find, given, seed, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from firesteel import Batch, InvalidArgument, Record, Stream
+from firesteel import Batch, Record, Stream
 from firesteel import strategies as ss
 from firesteel.values.durations import START
-
-SCHEMA = "id INT NOT NULL, ts TIMESTAMP NOT NULL"
-event = ss.records(SCHEMA, id=st.integers(0, 3))
-SOME = ss.always(ss.batches(event, max_size=5), during=6)
-MINUTE, HOUR, MICROSECOND = timedelta(minutes=1), timedelta(hours=1), timedelta(microseconds=1)
-
-
-def fixed(size, during=1, elements=event):
-    return ss.always(ss.batches(elements, min_size=size, max_size=size), during=during)
-
-
-def five_minutes(stream=SOME, **options):
-    return ss.timed(stream, every="5 minutes", column="ts", **options)
-
-
-def times(stream):
-    return [[record.ts for record in batch] for batch in stream]
-
-
-def flat(stream):
-    return [moment for batch in times(stream) for moment in batch]
-
-
-def after_start(stream, start=START):
-    """The times of a stream, in seconds after the start."""
-    return [[(moment - start).total_seconds() for moment in batch] for batch in times(stream)]
-
-
-def slices(stream, every):
-    """Each record with the slice of the window that it has without disorder: (time, from, up to)."""
-    for index, batch in enumerate(stream):
-        for place, record in enumerate(batch):
-            low, high = (START + every * index + every * at / len(batch) for at in (place, place + 1))
-            yield record.ts, low, high
-
-
-def drawn(strategy, examples=200):
-    """Some examples, without shrinking."""
-    found = []
-
-    @seed(0)
-    @settings(
-        max_examples=examples, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
-    )  # fmt: skip
-    @given(strategy)
-    def draw(stream):
-        found.append(stream)
-
-    draw()
-    return found
-
-
-def simplest(strategy, predicate=lambda stream: True, phases=(Phase.generate, Phase.shrink)):
-    quick = settings(
-        max_examples=2_000, database=None, phases=phases, suppress_health_check=list(HealthCheck), deadline=None
-    )
-    return find(strategy, predicate, settings=quick, random=Random(0))
-
-
-def possible(strategy, predicate):
-    """Is there such a stream? Without the time that it takes to shrink it."""
-    return simplest(strategy, predicate, phases=[Phase.generate]) is not None
-
+from tests.strategies.timed import (
+    HOUR,
+    LATE,
+    MICROSECOND,
+    MINUTE,
+    SCHEMA,
+    SOME,
+    after_start,
+    drawn,
+    event,
+    five_minutes,
+    fixed,
+    flat,
+    possible,
+    simplest,
+    slices,
+    times,
+)
 
 # --- a tidy stream ---------------------------------------------------------------------------------------------
 
@@ -250,8 +204,6 @@ def test_no_disorder_is_a_bound_too():
 
 # --- late --------------------------------------------------------------------------------------------------------
 
-LATE = five_minutes(ss.always(ss.batches(event, max_size=5), during=12), out_of_order="8 minutes", late="30 minutes")
-
 
 @given(LATE)
 def test_late_records_are_never_later_than_asked_for(stream):
@@ -336,52 +288,6 @@ def test_closing_right_at_the_end():
     assert after_start(stream) == [[0], [300]]
 
 
-# --- shrinking ---------------------------------------------------------------------------------------------------
-
-
-MESSY = {"out_of_order": "8 minutes", "late": "30 minutes", "close_after": "1 hour"}
-
-
-@pytest.mark.parametrize("options", [{}, MESSY], ids=["tidy", "messy"])
-@pytest.mark.parametrize(
-    "stream, predicate, expected",
-    [
-        (fixed(1, during=3), lambda s: True, [[0], [300], [600]]),
-        (fixed(3, during=2), lambda s: True, [[0, 100, 200], [300, 400, 500]]),
-        (SOME, lambda s: len(s[2]) > 1, [[], [], [600, 750], [], [], []]),
-        (SOME, lambda s: any(r.id == 2 for r in s[4]), [[], [], [], [], [1200], []]),
-        (fixed(7), lambda s: s[0][0].id > 1, [[0, 42, 85, 128, 171, 214, 257]]),
-    ],
-)
-def test_times_shrink_to_the_start_of_their_slice(options, stream, predicate, expected):
-    found = simplest(five_minutes(stream, **options), predicate)
-    assert after_start(found)[: len(expected)] == expected
-
-
-def test_other_records_shrink_away_and_leave_the_one_that_matters_where_it_is():
-    last = simplest(five_minutes(), lambda s: any(moment.microsecond == 999_999 for moment in flat(s)))
-    assert [len(batch) for batch in last] == [0, 0, 0, 0, 0, 1]
-    second = simplest(five_minutes(), lambda s: any(r.id == 2 and r.ts.second >= 7 for r in s[3]))
-    assert after_start(second) == [[], [], [], [907], [], []] and second[3][0].id == 2
-
-
-def test_a_record_shrinks_to_the_shortest_way_back():
-    two = five_minutes(fixed(1, during=2), out_of_order="8 minutes")
-    first, second = flat(simplest(two, lambda s: flat(s)[1] < flat(s)[0]))
-    assert first - second <= timedelta(seconds=1)  # a microsecond less where the first is at the very end of its window
-    assert after_start(simplest(two, lambda s: flat(s)[1] < START + 4 * MINUTE)) == [[0], [239]]
-    late = five_minutes(fixed(1, during=8), **MESSY)
-    found = simplest(late, lambda s: flat(s)[7] < START + 25 * MINUTE)
-    *others, (late,), closing = after_start(found)
-    assert others == [[0], [300], [600], [900], [1200], [1500], [1800]] and closing == [6000]
-    assert 1490 <= late < 1500, "the shortest but for a few seconds"
-
-
-def test_a_late_record_is_found_among_few():
-    found = simplest(LATE, lambda s: any(late < newest - 10 * MINUTE for newest, late in pairwise(flat(s))))
-    assert sum(map(len, found)) <= 7, "the late record and the batch that it is late for"
-
-
 # --- combined ----------------------------------------------------------------------------------------------------
 
 
@@ -423,107 +329,3 @@ def test_two_columns_are_timed_one_after_the_other():
         ss.timed(five_minutes(fixed(1, during=2, elements=both)), every="1 hour", column="made"), lambda s: True
     )
     assert [batch[0] for batch in stream] == [(START, START), (START + HOUR, START + 5 * MINUTE)]
-
-
-# --- large streams -----------------------------------------------------------------------------------------------
-
-LARGE = five_minutes(fixed(350, during=20), out_of_order="8 minutes", late="30 minutes", close_after="1 hour")
-
-
-@settings(max_examples=10)
-@given(LARGE)
-def test_twenty_batches_of_350_are_timed(stream):
-    assert [len(batch) for batch in stream] == [350] * 20 + [1]
-    for moment, low, high in slices(stream[:20], 5 * MINUTE):
-        assert max(START, low - timedelta(minutes=30, seconds=1)) <= moment < high
-
-
-def test_large_streams_are_varied_and_messy():
-    messy = [stream for stream in drawn(LARGE, examples=10) if flat(stream) != sorted(flat(stream))]
-    assert len(messy) >= 5
-    assert len({tuple(flat(stream)) for stream in messy}) > len(messy) / 2
-    # A batch's own place in the stream is lost in a part of it: the thirteenth is an hour after the start.
-    back = [low + HOUR - moment for stream in messy for moment, low, _ in slices(stream[12:20], 5 * MINUTE)]
-    assert 0.1 < sum(by > 8 * MINUTE for by in back) / len(back) < 0.25
-    assert max(back) <= timedelta(minutes=30, seconds=1)
-
-
-def test_large_streams_shrink_to_tidy_ones():
-    stream = simplest(LARGE)
-    tidy = [START + 5 * MINUTE * k + timedelta(milliseconds=i * 300_000 // 350) for k in range(20) for i in range(350)]
-    assert flat(stream)[:-1] == tidy
-
-
-@settings(max_examples=10, database=None, phases=[Phase.generate])
-@given(five_minutes(ss.always(ss.batches(event, min_size=5, max_size=12), during=40), **MESSY))
-def test_many_small_batches_fit_into_one_example(stream):
-    assert len(stream) == 41 and all(5 <= len(batch) <= 12 for batch in stream[:40])
-
-
-@settings(max_examples=10, database=None, phases=[Phase.generate])
-@given(five_minutes(st.just(Stream(SCHEMA, [[(n % 4, START)] * 200 for n in range(20)])), **MESSY))
-def test_streams_by_hand_may_be_large(stream):
-    assert sum(map(len, stream)) == 4001
-
-
-# --- bad input ---------------------------------------------------------------------------------------------------
-
-BATCHES = ss.batches(event)
-
-
-@pytest.mark.parametrize(
-    "make, message",
-    [
-        (lambda: five_minutes([[1]]), "stream=[[1]] (list) is not a strategy"),
-        (lambda: five_minutes(Stream(None, [])), "is not a strategy: write a strategy of streams"),
-        (
-            lambda: ss.timed(BATCHES, every="1 hour", column="tz"),
-            "column='tz' (str) names no column: the records have id, ts",
-        ),
-        (
-            lambda: ss.timed(BATCHES, every="1 hour", column="id"),
-            "column='id' (str) is not a timestamp, but INT: name a column of type TIMESTAMP or TIMESTAMP_NTZ",
-        ),
-        (lambda: ss.timed(BATCHES, every="1 hour", column=1), "column=1 (int) is not the name of a column"),
-        (lambda: ss.timed(SOME, every="soon", column="ts"), "every='soon' (str) is no duration"),
-        (lambda: ss.timed(SOME, every="0 seconds", column="ts"), "every='0 seconds' (str) is not possible"),
-        (lambda: ss.timed(SOME, every=5, column="ts"), "every=5 (int) is no duration"),
-        (lambda: five_minutes(out_of_order="-1 minute"), "out_of_order='-1 minute' (str) is not possible"),
-        (lambda: five_minutes(out_of_order="2 months"), "months and years are of no fixed length"),
-        (lambda: five_minutes(late="0 seconds"), "late='0 seconds' (str) is not possible"),
-        (lambda: five_minutes(close_after="-1 hour"), "close_after='-1 hour' (str) is not possible"),
-        (
-            lambda: five_minutes(late="8 minutes", out_of_order="480 seconds"),
-            "late='8 minutes' (str) is not more than out_of_order='480 seconds' (str)",
-        ),
-        (lambda: five_minutes(start="2030-01-01"), "start='2030-01-01' (str) is not a moment: write a datetime"),
-        (lambda: five_minutes(start=date(2030, 1, 1)), "start=datetime.date(2030, 1, 1) (date) is not a moment"),
-    ],
-)
-def test_bad_arguments(make, message):
-    with pytest.raises(InvalidArgument) as error:
-        make()
-    assert message in str(error.value)
-
-
-@pytest.mark.parametrize(
-    "strategy, message",
-    [
-        (five_minutes(event), "ss.timed drew the record Record(id=0"),
-        (five_minutes(ss.batches(st.integers(), min_size=1)), "ss.timed drew element=0 (int), which is not a record"),
-        (
-            five_minutes(st.just(Batch([{"ts": START}]))),
-            "which is not a record: make records with ss.records('..., ts TIME",
-        ),
-        (five_minutes(st.just(Batch([Record(a=1, b=2)]))), "column='ts' (str) names no column: the records have a, b"),
-        (five_minutes(st.just(Batch([Record(ts=5)]))), "is not a timestamp: it holds value=5 (int)"),
-        (five_minutes(ss.always(ss.batches(ss.records("a INT")), during=2)), "names no column: the records have a"),
-        (five_minutes(st.just(Stream("a INT", [[], []]))), "names no column: the records have a"),
-        (five_minutes(st.just(Stream("ts DATE", [[]]))), "column='ts' (str) is not a timestamp, but DATE"),
-        (five_minutes(start=datetime(9999, 12, 31, 23, 59)), "the stream reaches beyond the year 9999"),
-    ],
-)
-def test_bad_draws(strategy, message):
-    with pytest.raises(InvalidArgument) as error:
-        find(strategy, lambda value: True)
-    assert message in str(error.value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
 import numpy as np
@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firesteel.errors import InvalidArgument, PredicateError
-from firesteel.values.equality import EXACT, canonical, equality
-from firesteel.values.records import Record
+from firesteel.values.equality import EXACT, equality
+from firesteel.values.records import Record, canonical, freeze, same
 
 NAN, INF = float("nan"), float("inf")
 
@@ -156,6 +156,65 @@ def test_three_ways_to_compare(left, right):
     assert (canonical(left) == canonical(right)) == expected
     assert equality(abs_tol=1e-12).equal(left, right) == expected
     assert EXACT.equal(Record(x=left), Record(x=right)) == expected
+
+
+KINDS = st.recursive(
+    st.sampled_from(["int", "float", "decimal", "text", "moment", "interval", "bytes"]),
+    lambda inner: (
+        st.tuples(st.just("array"), inner)
+        | st.tuples(st.just("map"), st.sampled_from(["int", "float", "text"]), inner)
+        | st.tuples(st.just("struct"), inner, inner)
+    ),
+    max_leaves=4,
+)
+
+
+def values_of(kind):
+    """Values that one column may hold: few, so that equal ones are drawn often."""
+    match kind:
+        case "int":
+            return st.none() | st.integers(0, 1)
+        case "float":
+            return st.none() | st.sampled_from([0.0, -0.0, 1.0, NAN, INF, -INF])
+        case "decimal":
+            return st.sampled_from([Decimal("1"), Decimal("1.0"), Decimal("2"), Decimal("NaN")])
+        case "text":
+            return st.text("ab", max_size=1)
+        case "moment":
+            return st.sampled_from([datetime(2030, 1, 1), datetime(2030, 1, 1, tzinfo=UTC), date(2030, 1, 1)])
+        case "interval":
+            return st.sampled_from([timedelta(1), timedelta(hours=24), time(1), time(1, tzinfo=UTC)])
+        case "bytes":
+            return st.sampled_from([b"", b"x", bytearray(b"x")])
+        case ("array", inner):
+            return st.lists(values_of(inner), max_size=2) | st.tuples(values_of(inner))
+        case ("map", key, inner):
+            return st.dictionaries(values_of(key).filter(lambda it: it is not None), values_of(inner), max_size=2)
+        case ("struct", first, second):
+            return st.builds(lambda a, b: Record(a=a, b=b), values_of(first), values_of(second))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_records_of_one_schema_compare_alike_by_position_and_by_name(data):
+    kind = data.draw(KINDS)
+    left = data.draw(values_of(kind))
+    right = pickle.loads(pickle.dumps(data.draw(values_of(kind))))  # no value is the very same object on both sides
+    expected = same(left, right)
+    assert same(right, left) == expected
+    assert (freeze(left) == freeze(right)) == expected
+    assert (canonical(left) == canonical(right)) == expected
+    assert EXACT.equal_function(Record(x=left), Record(x=right)) == expected
+    assert (Record(x=left) == Record(x=right)) == expected
+    assert (hash(Record(x=left)) == hash(Record(x=right))) >= expected
+
+
+def test_rows_compare_differently_by_position_and_by_name():
+    swapped, bare = (Record(a=1, b=2), Record(b=2, a=1)), (Record(a=1), (1,))
+    assert not same(*swapped) and EXACT.equal(*swapped)
+    assert same(*bare) and not EXACT.equal(*bare)
+    assert same({Record(a=1)}, {(1,)}) and not same({Record(a=NAN)}, {Record(b=float("nan"))})
+    assert same({Record(a=NAN)}, {Record(a=float("nan"))})
 
 
 @settings(max_examples=100, deadline=None)

@@ -8,8 +8,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument, described
+from firesteel.values.batches import Batch
 from firesteel.values.records import Record, same
-from firesteel.values.streams import Batch, Stream
+from firesteel.values.streams import Stream
 
 
 class Case(Mapping[str, Stream]):

@@ -1,9 +1,17 @@
-"""`Check`: the answer of a question about records, with the records that decided it."""
+"""`Check`: the answer to a question about records, with the records that decided it.
+
+A batch on the driver and one that stays in Spark find the deciding records in different ways. The answers are put into
+words here, from counts and some of the records.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from firesteel.names import name_of
+from firesteel.values.records import brief
 
 
 @dataclass(frozen=True)
@@ -22,3 +30,61 @@ class Check:
 
     def __bool__(self) -> bool:
         return self.holds
+
+
+def answer_every(predicate: Callable[[Any], bool], *, offending: tuple[Any, ...], count: int, total: int) -> Check:
+    """The answer of `every`, where `count` of `total` records do not satisfy the predicate."""
+    if not count:
+        return Check(True)
+    verb = "does" if count == 1 else "do"
+    return Check(False, f"{count} of {total} records {verb} not satisfy {name_of(predicate)}", offending)
+
+
+def answer_none(predicate: Callable[[Any], bool], *, offending: tuple[Any, ...], count: int, total: int) -> Check:
+    """The answer of `none`, where `count` of `total` records satisfy the predicate."""
+    if not count:
+        return Check(True)
+    verb = "satisfies" if count == 1 else "satisfy"
+    return Check(False, f"{count} of {total} records {verb} {name_of(predicate)}", offending)
+
+
+def no_record_satisfies(predicate: Callable[[Any], bool], *, records: tuple[Any, ...], total: int) -> Check:
+    """The answer of `some`, where none of `total` records satisfies the predicate; `records` are those to remember."""
+    return Check(False, f"none of {total} records satisfies {name_of(predicate)}", records)
+
+
+def not_unique(columns: Sequence[str], *, repeated: tuple[Any, ...], times: int, groups: int) -> Check:
+    """The answer of `unique`, where `groups` values repeat: the first of `repeated` comes `times` times."""
+    more = f", and {groups - 1} more repeat" if groups > 1 else ""
+    return Check(False, f"{keyed(repeated[0], columns)} comes {times} times{more}", repeated)
+
+
+def out_of_order(index: int, columns: Sequence[str], pair: tuple[Any, ...]) -> Check:
+    """The answer of `sorted_by`, where record `index` should have come before the one in front of it."""
+    by = ", ".join(columns) or "all columns"
+    return Check(False, f"record {index} comes before record {index - 1} by {by}", pair)
+
+
+def difference(*, missing: Sequence[Any], extra: Sequence[Any], counts: tuple[int, int] | None = None) -> Check:
+    """How two batches differ. `counts` says how many records are missing and extra, where only some are given."""
+    if not missing and not extra:
+        return Check(True)
+    many, more = counts if counts is not None else (len(missing), len(extra))
+    parts = [
+        f"{count} {word}: {_some_shown(records)}"
+        for count, word, records in ((many, "missing", missing), (more, "too many", extra))
+        if records
+    ]
+    return Check(False, "; ".join(parts), (*missing, *extra))
+
+
+def keyed(record: Any, columns: Sequence[str]) -> str:
+    """The record's values in these columns, in words; without columns, the record."""
+    if not columns:
+        return brief(record)
+    return ", ".join(f"{column}={brief(record[column])}" for column in columns)
+
+
+def _some_shown(records: Sequence[Any], most: int = 3) -> str:
+    text = ", ".join(brief(record) for record in records[:most])
+    return text if len(records) <= most else f"{text}, ..."

@@ -9,20 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
-from decimal import Decimal
-from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import Any
 
 from firesteel.errors import InvalidArgument, PredicateError, described
 from firesteel.names import name_of
-from firesteel.values.records import Record, brief, columns_of
-
-# Types whose values are their own canonical form. Floats and decimals are not among them: NaN is not equal to itself.
-_PLAIN = frozenset({int, str, bool, type(None), bytes, date, datetime})
-FLAT = _PLAIN | {float, Decimal}
-"""Types that hold no other values: where Python calls two of these equal, they are."""
-_Layout: TypeAlias = tuple[tuple[Any, ...], Callable[[Mapping[str, Any]], tuple[Any, ...]]]
+from firesteel.values.records import FLAT as FLAT
+from firesteel.values.records import Record, brief, is_numpy
+from firesteel.values.records import canonical as canonical
+from firesteel.values.records import named as named
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,7 +50,7 @@ class Equality:
         True
         """
         if not self.exact:
-            return _close(self._compared(left), self._compared(right), self.rel_tol, self.abs_tol)
+            return _close(self.compared(left), self.compared(right), self.rel_tol, self.abs_tol)
         return self.key(left) == self.key(right)
 
     def key(self, record: Any) -> Hashable:
@@ -69,7 +63,7 @@ class Equality:
             raise InvalidArgument(f"{self!r} has no keys: tolerances make no classes of equals; use .equal(a, b)")
         if self.by is not None:
             return canonical(self._by(record))
-        return canonical(self._compared(record))
+        return canonical(self.compared(record))
 
     @property
     def key_function(self) -> Callable[[Any], Hashable]:
@@ -88,8 +82,8 @@ class Equality:
         except Exception as error:
             raise PredicateError(f"equality(by={name_of(self.by)}) raised {error!r} at {brief(record)}") from error
 
-    def _compared(self, record: Any) -> Any:
-        """The record without the columns that are ignored."""
+    def compared(self, record: Any) -> Any:
+        """The record, or its columns by name without those that are ignored."""
         columns = named(record) if self.ignore else None
         if columns is None:
             return record
@@ -145,115 +139,6 @@ def equality(
     return Equality(float(rel_tol), float(abs_tol), tuple(dict.fromkeys(ignore)), by)
 
 
-def named(record: Any) -> Mapping[str, Any] | None:
-    """A record's columns by name; None for a value that has none.
-
-    >>> named(Record(a=1)), named({"a": 1}), named((1,))
-    ({'a': 1}, {'a': 1}, None)
-    """
-    match record:
-        case Record():
-            return record.__dict__
-        case Mapping():
-            return record if all(isinstance(name, str) for name in record) else None
-        case tuple():
-            names = columns_of(record)
-            return None if names is None else dict(zip(names, record, strict=True))
-        case _:
-            return None
-
-
-def canonical(value: Any) -> Hashable:
-    """A hashable value that stands for all values equal to this one.
-
-    >>> canonical(Record(a=1, b=[float("nan")])) == canonical({"b": [float("nan")], "a": 1})
-    True
-    >>> canonical(Record(a=1)) == canonical(Record(b=1))
-    False
-    """
-    kind = type(value)
-    if kind is Record:
-        return _named_form(value.__dict__)
-    if kind in _PLAIN:
-        return value  # type: ignore[no-any-return]
-    match value:
-        case float():
-            return value if value == value else NotANumber
-        case Decimal():
-            return NotANumber if value.is_nan() else value
-        case tuple() if columns_of(value) is not None:
-            return _named_form(dict(zip(columns_of(value) or (), value, strict=True)))
-        case list() | tuple():
-            return tuple(map(canonical, value))
-        case Mapping() if named(value) is not None:
-            return _named_form(value)
-        case Mapping():
-            return (dict, frozenset((canonical(key), canonical(item)) for key, item in value.items()))
-        case set() | frozenset():
-            return (set, frozenset(map(canonical, value)))
-        case bytearray():
-            return bytes(value)
-        case _ if kind.__module__ == "numpy" and hasattr(value, "tolist"):
-            return canonical(value.tolist())
-        case _ if _has_equality(kind) and isinstance(value, Hashable):
-            return value
-        case _ if hasattr(value, "__dict__") and not callable(value):
-            # A plain object without an equality of its own, as PySpark's VariantVal.
-            return (kind, _named_form(vars(value)))
-        case _:
-            return value if isinstance(value, Hashable) else (kind, repr(value))
-
-
-class NotANumber:
-    """What every NaN is in canonical form: the class itself, which stays one and the same when pickled."""
-
-
-# How records of one list of columns are read: their names in order, marked as names, and what takes out the values.
-_layouts: dict[tuple[str, ...], _Layout] = {}
-
-
-def _named_form(columns: Mapping[str, Any]) -> Hashable:
-    layout = _layouts.get(tuple(columns)) or _layout(columns)
-    values = layout[1](columns)
-    for value in values:
-        if type(value) not in _PLAIN and (type(value) is not float or value != value):
-            return layout[0], tuple(map(canonical, values))
-    return layout[0], values
-
-
-def _layout(columns: Mapping[str, Any]) -> _Layout:
-    if len(_layouts) > 1000:  # maps with text for keys come in any number of layouts
-        _layouts.clear()
-    names = tuple(sorted(columns))
-    values_of: Callable[[Mapping[str, Any]], tuple[Any, ...]]
-    match names:
-        case ():
-            values_of = _no_values
-        case (name,):
-            values_of = _OneValue(name)
-        case _:
-            values_of = itemgetter(*names)
-    layout = _layouts[tuple(columns)] = ((Record, *names), values_of)
-    return layout
-
-
-def _no_values(columns: Mapping[str, Any]) -> tuple[Any, ...]:
-    return ()
-
-
-@dataclass(frozen=True)
-class _OneValue:
-    name: str
-
-    def __call__(self, columns: Mapping[str, Any]) -> tuple[Any, ...]:
-        return (columns[self.name],)
-
-
-def _has_equality(kind: type) -> bool:
-    own: object = kind.__eq__
-    return own is not object.__eq__
-
-
 def _exactly_equal(left: Any, right: Any) -> bool:
     # Python compares columns at full speed, and what it calls equal is, unless a column holds a record or a list.
     if type(left) is Record and type(right) is Record:
@@ -290,8 +175,10 @@ def _close(left: Any, right: Any, rel_tol: float, abs_tol: float) -> bool:
                 canonical(key) in by_key and _close(item, by_key[canonical(key)], rel_tol, abs_tol)
                 for key, item in left.items()
             )
-        case _ if _numpy(left) or _numpy(right):
-            return _close(_plain(left), _plain(right), rel_tol, abs_tol)
+        case _ if is_numpy(left):
+            return _close(left.tolist(), right, rel_tol, abs_tol)
+        case _ if is_numpy(right):
+            return _close(left, right.tolist(), rel_tol, abs_tol)
         case _:
             return canonical(left) == canonical(right)
 
@@ -314,11 +201,3 @@ def _close_numbers(left: float, right: float, rel_tol: float, abs_tol: float) ->
         return math.isclose(left, right, rel_tol=rel_tol, abs_tol=abs_tol)
     except OverflowError:  # a whole number that no float can hold
         return left == right
-
-
-def _numpy(value: Any) -> bool:
-    return type(value).__module__ == "numpy" and hasattr(value, "tolist")
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if _numpy(value) else value

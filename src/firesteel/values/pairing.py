@@ -1,7 +1,8 @@
 """Two collections of records as multisets: pair equals with equals, and see what is left over.
 
-With tolerances "equal" makes no classes: 1.0 may equal 1.1, and 1.1 equal 1.2. Then as many records as possible are
-paired (a maximum matching), so that no choice of a partner can make two equal collections look different.
+`minus` goes by the equality of records (`==`), `left_over` by an `Equality`. With tolerances there are no classes of
+equal records: 1.0 may equal 1.1, and 1.1 equal 1.2. Then as many records as possible are paired (a maximum matching),
+so that the choice of partners cannot make two equal collections look different.
 """
 
 from __future__ import annotations
@@ -9,12 +10,58 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from firesteel.values.equality import Equality, canonical, named
+from firesteel.values.equality import Equality
+from firesteel.values.records import canonical, columns_of, freeze, is_numpy, make_record, named, same
+
+# --- by the equality of records -------------------------------------------------------------------
+
+
+def same_multiset(left: Sequence[Any], right: Sequence[Any]) -> bool:
+    """The same records on both sides, each as often?"""
+    return len(left) == len(right) and not minus(left, right)
+
+
+def minus(left: Sequence[Any], right: Sequence[Any]) -> tuple[Any, ...]:
+    """The records of `left` that are left over when each record of `right` has taken one of its equals away.
+
+    >>> minus([1, 1, 2], [2, 1])
+    (1,)
+    """
+    waiting: dict[Hashable, list[Any]] = {}
+    for record in _as_records(right, like=left):
+        waiting.setdefault(freeze(record), []).append(record)
+    over = []
+    for record in _as_records(left, like=right):
+        equals = waiting.get(freeze(record), [])  # of equal values: their columns may have other names
+        taken = next((index for index, equal in enumerate(equals) if same(equal, record)), None)
+        if taken is None:
+            over.append(record)
+        else:
+            del equals[taken]
+    return tuple(over)
+
+
+def _as_records(records: Sequence[Any], *, like: Sequence[Any]) -> Iterator[Any]:
+    """The records, with dicts as records of the other side's columns: a dict has no order of its own."""
+    names = next((columns for record in like if (columns := columns_of(record)) is not None), ())
+    for record in records:
+        if isinstance(record, Mapping) and set(record) == set(names):
+            yield make_record({name: record[name] for name in names})
+        else:
+            yield record
+
+
+def distinct(records: Iterable[Any]) -> tuple[Any, ...]:
+    """The records without repetitions."""
+    return tuple({(freeze(record), columns_of(record)): record for record in records}.values())
+
+
+# --- by an Equality -------------------------------------------------------------------------------
 
 
 def left_over(
@@ -60,6 +107,17 @@ def _without_keys_of(records: Sequence[Any], others: Sequence[Any], equal: Equal
     return alone
 
 
+def with_names(records: Sequence[Any], *, like: Sequence[Any]) -> list[Any]:
+    """The records, with plain tuples as records of the other side's columns: a tuple has no names of its own."""
+    names = next((columns for record in like if (columns := columns_of(record)) is not None), None)
+    return [
+        make_record(dict(zip(names, record, strict=True)))
+        if names is not None and type(record) is tuple and len(record) == len(names)
+        else record
+        for record in records
+    ]
+
+
 # --- with tolerances -----------------------------------------------------------------------------
 
 
@@ -78,11 +136,8 @@ class _Number:
 
 def _outlined(record: Any, equal: Equality, typed: bool) -> tuple[Hashable, float]:
     """What close records share: all but their numbers. And the first of these, 0.0 if there is none."""
-    columns = named(record) if equal.ignore else None
-    if columns is not None:
-        record = {name: value for name, value in columns.items() if name not in equal.ignore}
     numbers: list[Any] = []
-    outline = _outline(record, numbers, float if typed else (float, int, Decimal))
+    outline = _outline(equal.compared(record), numbers, float if typed else (float, int, Decimal))
     try:
         return outline, float(numbers[0]) if numbers else 0.0
     except OverflowError:  # a whole number that no float can hold equals no other
@@ -90,7 +145,7 @@ def _outlined(record: Any, equal: Equality, typed: bool) -> tuple[Hashable, floa
 
 
 def _outline(value: Any, numbers: list[Any], kinds: Any) -> Hashable:
-    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+    if is_numpy(value):
         value = value.tolist()
     if isinstance(value, kinds) and not isinstance(value, bool):
         if not math.isfinite(value):  # close to itself alone

@@ -1,19 +1,25 @@
-"""One row as a value: `Record`, and the equality that rows are compared with (NaN equals NaN, order of columns kept).
+"""`Record`: one row as a value. And when two values are equal, which everything else that compares records goes by.
 
-Nothing here knows Spark; `firesteel.values.streams` builds batches from these.
+Nothing here knows Spark. Batches of records are in `firesteel.values.batches`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from datetime import UTC, date, datetime
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from keyword import iskeyword
-from typing import Any
+from operator import itemgetter
+from typing import Any, TypeAlias
 
-# Types compared with plain ==: what most columns hold, so it is worth a short way.
-_PLAIN = frozenset({int, str, bool, type(None), bytes, date, datetime, Decimal})
+_PLAIN = frozenset({int, str, bool, type(None), bytes, date, datetime, time, timedelta})
+"""Types that can be hashed and compared with `==`. Floats and decimals cannot: NaN is not equal to itself."""
+FLAT = _PLAIN | {float, Decimal}
+"""Types that hold no other values: where Python calls two of these equal, they are."""
+_NAMELESS = frozenset({float, Decimal, list})
+"""Types, common in columns, whose values have no names."""
 
 
 class Record:
@@ -112,68 +118,27 @@ def columns_of(record: Any) -> tuple[str, ...] | None:
     return tuple(names) if names is not None else None
 
 
-def same(left: Any, right: Any) -> bool:
-    """Equality of records and of what stands in them: NaN equals NaN, lists equal tuples of the same values.
-
-    >>> same(float("nan"), float("nan")), same([1, None], (1, None)), same(0.0, 1)
-    (True, True, False)
-    """
-    if left is right:
-        return True
-    if type(left) in _PLAIN:
-        return bool(left == right)
-    match left, right:
-        case float(), float():
-            return left == right or (left != left and right != right)
-        case (Record(), Mapping()) | (Mapping(), Record()):
-            return _same_mapping(as_mapping(left), as_mapping(right))
-        case (Record() | list() | tuple(), Record() | list() | tuple()):
-            names, other_names = columns_of(left), columns_of(right)
-            if names is not None and other_names is not None and names != other_names:
-                return False
-            return len(left) == len(right) and all(map(same, left, right))
-        case Mapping(), Mapping():
-            return _same_mapping(left, right)
-        case (Record(), _) | (_, Record()):
-            return False
-        case _ if type(left) is type(right) and _compares_by_identity(left):
-            return _same_mapping(vars(left), vars(right))
-        case _:
-            return bool(left == right)
-
-
 def as_mapping(record: Any) -> Mapping[Any, Any]:
     """A record's columns as a mapping; a mapping as it is."""
     return record.__dict__ if isinstance(record, Record) else record
 
 
-def freeze(value: Any) -> Hashable:
-    """A hashable stand-in: two values that are `same` freeze alike. A record freezes as the tuple of its values.
+def named(record: Any) -> Mapping[str, Any] | None:
+    """A record's columns by name; None for a value that has none.
 
-    Only a record and a mapping, which has no order of columns, can be the same and freeze differently.
-
-    >>> freeze(Record(a=1, b=[2, float("nan")])) == freeze((1, [2, float("nan")]))
-    True
+    >>> named(Record(a=1)), named({"a": 1}), named((1,))
+    ({'a': 1}, {'a': 1}, None)
     """
-    if type(value) in _PLAIN:
-        return value  # type: ignore[no-any-return]
-    match value:
-        case float() if value != value:
-            return _NAN
-        case Record() | list() | tuple():
-            return tuple(map(freeze, value))
+    match record:
+        case Record():
+            return record.__dict__
         case Mapping():
-            return frozenset((freeze(key), freeze(item)) for key, item in value.items())
-        case set() | frozenset():
-            return frozenset(map(freeze, value))
-        case bytearray():
-            return bytes(value)
-        case _ if _compares_by_identity(value):
-            return freeze(vars(value))
-        case _ if isinstance(value, Hashable):
-            return value
+            return record if all(isinstance(name, str) for name in record) else None
+        case tuple():
+            names = columns_of(record)
+            return None if names is None else dict(zip(names, record, strict=True))
         case _:
-            return freeze(vars(value)) if hasattr(value, "__dict__") else repr(value)
+            return None
 
 
 def shown(value: Any) -> str:
@@ -214,20 +179,48 @@ def brief(value: Any) -> str:
             return shown(value)
 
 
-def _compares_by_identity(value: Any) -> bool:
-    """A plain object with no equality of its own, as PySpark's VariantVal: it is compared by its attributes."""
-    equality: object = type(value).__eq__
-    return equality is object.__eq__ and hasattr(value, "__dict__") and not callable(value)
+def _no_column(record: Record, column: str) -> str:
+    return f"no column {column!r}; the record has {', '.join(map(repr, record.__dict__)) or 'no columns'}"
 
 
-class _NotANumber:
-    """What NaN freezes to: Python gives every NaN a hash of its own."""
+# --- when two values are equal -------------------------------------------------------------------
+#
+# There is one definition for what a record can hold, `_stand_in`: NaN equals NaN, 0.0 equals -0.0, a list equals a
+# tuple of the same values, the order of a map or a set does not count, and an object without an equality of its own,
+# such as PySpark's VariantVal, is compared by its attributes.
+#
+# Rows can be compared in two ways. `==` of records and batches goes by position (`same`, `freeze`): a record equals a
+# tuple of its values, and two records must have the same columns in the same order. An `Equality` goes by name
+# (`canonical`): the order of columns does not count, and a tuple without names does not equal a record. For records of
+# one schema both give the same answer.
 
-    def __repr__(self) -> str:
-        return "nan"
 
+def same(left: Any, right: Any) -> bool:
+    """Equality of records and of what they hold: NaN equals NaN, lists equal tuples of the same values.
 
-_NAN = _NotANumber()
+    >>> same(float("nan"), float("nan")), same([1, None], (1, None)), same(0.0, 1)
+    (True, True, False)
+    """
+    if left is right:
+        return True
+    if type(left) in FLAT:
+        return bool(left == right or (left != left and right != right))
+    match left, right:
+        case (Record(), Mapping()) | (Mapping(), Record()):
+            return _same_mapping(as_mapping(left), as_mapping(right))
+        case (Record() | list() | tuple(), Record() | list() | tuple()):
+            names, other_names = columns_of(left), columns_of(right)
+            if names is not None and other_names is not None and names != other_names:
+                return False
+            return len(left) == len(right) and all(map(same, left, right))
+        case Mapping(), Mapping():
+            return _same_mapping(left, right)
+        case (Record(), _) | (_, Record()):
+            return False
+        case (set() | frozenset(), set() | frozenset()):
+            return left == right or (freeze(left) == freeze(right) and all(_is_in(item, right) for item in left))
+        case _:
+            return freeze(left) == freeze(right)
 
 
 def _same_mapping(left: Mapping[Any, Any], right: Mapping[Any, Any]) -> bool:
@@ -238,5 +231,120 @@ def _same_mapping(left: Mapping[Any, Any], right: Mapping[Any, Any]) -> bool:
     return freeze(dict(left)) == freeze(dict(right))  # keys that are NaN, or unhashable
 
 
-def _no_column(record: Record, column: str) -> str:
-    return f"no column {column!r}; the record has {', '.join(map(repr, record.__dict__)) or 'no columns'}"
+def _is_in(value: Any, others: Iterable[Any]) -> bool:
+    return any(same(value, other) for other in others)
+
+
+def freeze(value: Any) -> Hashable:
+    """A hashable value in place of this one: two values that are `same` have equal ones.
+
+    A record gives the tuple of its values, without the names of its columns. A record and a mapping may be `same` and
+    yet freeze differently, because a mapping has no order of columns.
+
+    >>> freeze(Record(a=1, b=[2, float("nan")])) == freeze((1, [2, float("nan")]))
+    True
+    """
+    if type(value) in _PLAIN:
+        return value  # type: ignore[no-any-return]
+    if type(value) is Record:
+        return tuple(map(freeze, value.__dict__.values()))
+    return _stand_in(value, freeze)
+
+
+def canonical(value: Any) -> Hashable:
+    """A hashable value that stands for all values equal to this one, by the names of columns in any order.
+
+    >>> canonical(Record(a=1, b=[float("nan")])) == canonical({"b": [float("nan")], "a": 1})
+    True
+    >>> canonical(Record(a=1)) == canonical(Record(b=1))
+    False
+    """
+    if type(value) is Record:
+        return _named_form(value.__dict__)
+    if type(value) in _PLAIN:
+        return value  # type: ignore[no-any-return]
+    if type(value) not in _NAMELESS and (columns := named(value)) is not None:
+        return _named_form(columns)
+    return _stand_in(value, canonical)
+
+
+def _stand_in(value: Any, inner: Callable[[Any], Hashable]) -> Hashable:
+    """A hashable value that equal values share; `inner` makes those of the values inside."""
+    match value:
+        case float():
+            return value if value == value else NotANumber
+        case Decimal():
+            return NotANumber if value.is_nan() else value
+        case list() | tuple() | Record():
+            return tuple(map(inner, value))
+        case Mapping():
+            return dict, frozenset([(inner(key), inner(item)) for key, item in value.items()])
+        case set() | frozenset():
+            return set, frozenset(map(inner, value))
+        case bytearray():
+            return bytes(value)
+        case _ if is_numpy(value):
+            return inner(value.tolist())
+        case _ if _has_equality(type(value)) and isinstance(value, Hashable):
+            return value
+        case _ if hasattr(value, "__dict__") and not callable(value):
+            return type(value), inner(vars(value))
+        case _:
+            return value if isinstance(value, Hashable) else (type(value), repr(value))
+
+
+class NotANumber:
+    """What stands for every NaN: the class itself, which stays one and the same when pickled."""
+
+
+def is_numpy(value: Any) -> bool:
+    """A value of numpy's that has a form in plain Python, `value.tolist()`?"""
+    return type(value).__module__ == "numpy" and hasattr(value, "tolist")
+
+
+def _has_equality(kind: type) -> bool:
+    own: object = kind.__eq__
+    return own is not object.__eq__
+
+
+# Canonical forms of rows are asked for by the million, so how to read rows of the same columns is remembered: their
+# names in order, marked as names, and a function that takes out the values.
+_Layout: TypeAlias = tuple[tuple[Any, ...], Callable[[Mapping[str, Any]], tuple[Any, ...]]]
+_layouts: dict[tuple[str, ...], _Layout] = {}
+
+
+def _named_form(columns: Mapping[str, Any]) -> Hashable:
+    layout = _layouts.get(tuple(columns)) or _layout(columns)
+    values = layout[1](columns)
+    for value in values:
+        if type(value) not in _PLAIN and (type(value) is not float or value != value):
+            return layout[0], tuple(map(canonical, values))
+    return layout[0], values
+
+
+def _layout(columns: Mapping[str, Any]) -> _Layout:
+    if len(_layouts) > 1000:  # maps with text for keys come in any number of layouts
+        _layouts.clear()
+    names = tuple(sorted(columns))
+    values_of: Callable[[Mapping[str, Any]], tuple[Any, ...]]
+    match names:
+        case ():
+            values_of = _no_values
+        case (name,):
+            values_of = _OneValue(name)
+        case _:
+            values_of = itemgetter(*names)
+    layout = _layouts[tuple(columns)] = ((Record, *names), values_of)
+    return layout
+
+
+def _no_values(columns: Mapping[str, Any]) -> tuple[Any, ...]:
+    return ()
+
+
+@dataclass(frozen=True)
+class _OneValue:
+    name: str
+
+    def __call__(self, columns: Mapping[str, Any]) -> tuple[Any, ...]:
+        return (columns[self.name],)

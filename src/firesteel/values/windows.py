@@ -14,11 +14,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from firesteel.errors import InvalidArgument, described
+from firesteel.values.batches import Batch, make_batch, together
 from firesteel.values.cases import Case, as_case
 from firesteel.values.durations import duration, text
+from firesteel.values.event_time import Span, common_span, moments
 from firesteel.values.records import shown
 from firesteel.values.schemas.conform import in_utc
-from firesteel.values.streams import Batch, Instant, Span, Stream, Trace, common_span, make_batch, moments, together
+from firesteel.values.streams import Stream
+from firesteel.values.traces import Instant, Trace
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType

@@ -90,6 +90,14 @@ class LargeBatch(Batch):
     def df(self) -> DataFrame:
         return self._frame
 
+    @property
+    def stays_in_spark(self) -> bool:
+        return True
+
+    @property
+    def partitions(self) -> tuple[int, ...] | None:
+        return None
+
     @cached_property
     def _count(self) -> int:
         return self.df.count()

@@ -1,8 +1,9 @@
-"""Schemas without Spark: `parse` reads one, `to_ddl` writes it, `misfit` and `checker` judge values by it, `carried`
-tells the types that PySpark can send to Spark and collect again.
+"""Schemas without Spark: `parse` reads one, `to_ddl` writes it, `misfit` and `checker` judge values by it, and
+`why_not_carried` says which types PySpark cannot send to Spark and collect again.
 
-The grammar lives in `firesteel.values.schemas.ddl`, type hints in `firesteel.values.schemas.hints`, values in
-`firesteel.values.schemas.fit`. Nothing here needs a JVM; generated values are in `firesteel.strategies.values`.
+Schemas are read by `ddl` (of `tokens`, with the `words` for types) and `hints`, and written by `writer`. `fit` says
+which values fit a type (`atoms` for the types that hold no others), and `conform` makes records of them. Nothing here
+needs a JVM. Strategies for values of a type are in `firesteel.strategies.values`.
 """
 
 from __future__ import annotations
@@ -10,14 +11,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from firesteel.errors import InvalidArgument, described
-from firesteel.values.schemas.ddl import parse_ddl, to_ddl, type_ddl
-from firesteel.values.schemas.fit import carried, checker, misfit
+from firesteel.values.schemas.carrying import why_not_carried
+from firesteel.values.schemas.ddl import parse_ddl
+from firesteel.values.schemas.fit import checker, misfit
 from firesteel.values.schemas.hints import from_hints
+from firesteel.values.schemas.writer import to_ddl, type_ddl
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-__all__ = ["carried", "checker", "misfit", "parse", "to_ddl", "type_ddl"]
+__all__ = ["checker", "misfit", "parse", "to_ddl", "type_ddl", "why_not_carried"]
+
+carried = why_not_carried  # its old name, until everybody calls it by the new one
 
 
 def parse(schema: StructType | str | type | None) -> StructType | None:

@@ -1,6 +1,7 @@
 """Values as firesteel holds them: structs as records, timestamps aware and in UTC, binary as bytes.
 
-`conformer` takes values that are known to fit their schema (`firesteel.values.schemas.fit` says so); it judges nothing.
+`fitter` refuses values that do not fit their schema (`firesteel.values.schemas.fit` says which do). `conformer` takes
+values that are known to fit, and judges nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from firesteel.values.records import Record, as_mapping, make_record
+from firesteel.errors import InvalidArgument, described
+from firesteel.values.records import Record, as_mapping, columns_of, make_record
+from firesteel.values.schemas.fit import checker
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
@@ -92,3 +95,45 @@ def _struct(kind: StructType, moment: _Convert) -> _Convert:
         return conform(value)
 
     return convert
+
+
+# --- values that are not known to fit -------------------------------------------------------------
+
+Fitter: TypeAlias = Callable[[Any, str], Record]
+
+
+def fitter(schema: StructType) -> Fitter:
+    """A function that makes a record of the schema from a tuple, a dict, a Row or a record, or says why it cannot.
+
+    >>> from firesteel.values import schemas
+    >>> fitter(schemas.parse("at TIMESTAMP, n INT"))((datetime(2030, 1, 1), 5), "record")
+    Record(at=datetime.datetime(2030, 1, 1, 0, 0, tzinfo=datetime.timezone.utc), n=5)
+    """
+    names = tuple(schema.fieldNames())
+    misfit = checker(schema)
+    conform = conformer(schema)
+
+    def fit(record: Any, argument: str) -> Record:
+        values = _values_in_order(record, names)
+        why = misfit(values) if values is not None else f"it has to have {_columns(names)}"
+        if values is None or why is not None:
+            raise InvalidArgument(f"{described(argument, record)} does not fit the schema: {why}")
+        return conform(values)
+
+    return fit
+
+
+def _values_in_order(record: Any, names: tuple[str, ...]) -> Sequence[Any] | None:
+    """The record's values in the schema's order; None where its columns are others."""
+    own = columns_of(record)
+    if own is None and isinstance(record, Mapping):
+        own = tuple(record)
+    if own is None:
+        return record if isinstance(record, (tuple, list)) and len(record) == len(names) else None
+    if own == names:
+        return tuple(record.values()) if isinstance(record, Mapping) else tuple(record)
+    return [record[name] for name in names] if len(own) == len(names) and set(own) == set(names) else None
+
+
+def _columns(names: Sequence[str]) -> str:
+    return f"{len(names)} column{'' if len(names) == 1 else 's'}, {', '.join(names)}" if names else "no columns"

@@ -1,0 +1,72 @@
+"""Event time: what `ss.timed` refuses."""
+
+from datetime import date, datetime
+
+import pytest
+from hypothesis import find
+from hypothesis import strategies as st
+
+from firesteel import Batch, InvalidArgument, Record, Stream
+from firesteel import strategies as ss
+from firesteel.values.durations import START
+from tests.strategies.timed import SOME, event, five_minutes
+
+BATCHES = ss.batches(event)
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: five_minutes([[1]]), "stream=[[1]] (list) is no strategy"),
+        (lambda: five_minutes(Stream(None, [])), "is no strategy: write a strategy of streams"),
+        (
+            lambda: ss.timed(BATCHES, every="1 hour", column="tz"),
+            "column='tz' (str) names no column: the records have id, ts",
+        ),
+        (
+            lambda: ss.timed(BATCHES, every="1 hour", column="id"),
+            "column='id' (str) is no timestamp, but INT: name a column of type TIMESTAMP or TIMESTAMP_NTZ",
+        ),
+        (lambda: ss.timed(BATCHES, every="1 hour", column=1), "column=1 (int) is no name of a column"),
+        (lambda: ss.timed(SOME, every="soon", column="ts"), "every='soon' (str) is no duration"),
+        (lambda: ss.timed(SOME, every="0 seconds", column="ts"), "every='0 seconds' (str) is not possible"),
+        (lambda: ss.timed(SOME, every=5, column="ts"), "every=5 (int) is no duration"),
+        (lambda: five_minutes(out_of_order="-1 minute"), "out_of_order='-1 minute' (str) is not possible"),
+        (lambda: five_minutes(out_of_order="2 months"), "months and years are of no fixed length"),
+        (lambda: five_minutes(late="0 seconds"), "late='0 seconds' (str) is not possible"),
+        (lambda: five_minutes(close_after="-1 hour"), "close_after='-1 hour' (str) is not possible"),
+        (
+            lambda: five_minutes(late="8 minutes", out_of_order="480 seconds"),
+            "late='8 minutes' (str) is not more than out_of_order='480 seconds' (str)",
+        ),
+        (lambda: five_minutes(start="2030-01-01"), "start='2030-01-01' (str) is no moment: write a datetime"),
+        (lambda: five_minutes(start=date(2030, 1, 1)), "start=datetime.date(2030, 1, 1) (date) is no moment"),
+    ],
+)
+def test_bad_arguments(make, message):
+    with pytest.raises(InvalidArgument) as error:
+        make()
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "strategy, message",
+    [
+        (five_minutes(event), "ss.timed drew the record Record(id=0"),
+        (five_minutes(ss.batches(st.integers(), min_size=1)), "ss.timed drew element=0 (int), which is no record"),
+        (
+            five_minutes(st.just(Batch([{"ts": START}]))),
+            "which is no record: make records with ss.records('..., ts TIME",
+        ),
+        (five_minutes(st.just(Batch([Record(a=1, b=2)]))), "column='ts' (str) names no column: the records have a, b"),
+        (five_minutes(st.just(Batch([Record(ts=5)]))), "is no timestamp: it holds value=5 (int)"),
+        (five_minutes(ss.always(ss.batches(ss.records("a INT")), during=2)), "names no column: the records have a"),
+        (five_minutes(st.just(Stream("a INT", [[], []]))), "names no column: the records have a"),
+        (five_minutes(st.just(Stream("ts DATE", [[]]))), "column='ts' (str) is no timestamp, but DATE"),
+        (five_minutes(start=datetime(9999, 12, 31, 23, 59)), "the stream reaches beyond the year 9999"),
+    ],
+)
+def test_bad_draws(strategy, message):
+    with pytest.raises(InvalidArgument) as error:
+        find(strategy, lambda value: True)
+    assert message in str(error.value)
