@@ -311,7 +311,7 @@ def assert_same(
         case None:
             return
         case Undecided() as found:
-            raise Inconclusive(found.reason, Report(Verdict.INCONCLUSIVE, 1))
+            raise Inconclusive(sides.told(found), Report(Verdict.INCONCLUSIVE, 1))
         case difference:
             raise Falsified(sides.told(difference), Report(Verdict.FALSE, 1))
 
