@@ -15,17 +15,16 @@ from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from firesteel.errors import InvalidArgument, described
-from firesteel.evidence.frames import Odd, Undecided
+from firesteel.evidence.frames import Difference, Odd, Undecided
 from firesteel.names import name_of
 from firesteel.spark.engines.recorded import Reader, row_reader
 from firesteel.spark.engines.source import to_frame
-from firesteel.spark.frames import compare, fitting
+from firesteel.spark.frames import compare, fitting, sorting
 from firesteel.spark.frames.columns import schema_difference
 from firesteel.spark.frames.forms import form
 from firesteel.spark.frames.shipping import by_value
 from firesteel.spark.frames.shipping import ship as ship
-from firesteel.spark.frames.sorting import edges, joined
-from firesteel.spark.frames.spans import between, chooser, counter
+from firesteel.spark.frames.spans import between, choose_within, count_within
 from firesteel.values.checks import Check
 from firesteel.values.equality import Equality
 from firesteel.values.records import Record
@@ -52,7 +51,7 @@ def keep(frame: DataFrame) -> DataFrame:
 
 
 def large_batch(frames: Sequence[DataFrame], reader: Reader, most: int) -> Batch:
-    """The rows of some frames as a batch: collected if there are at most `most`."""
+    """The rows of some frames as one batch, which is collected if there are no more than `most`."""
     if not frames:
         return Batch((), schema=reader.schema)
     frame = reduce(lambda left, right: left.union(right), frames).toDF(*reader.schema.fieldNames())
@@ -61,13 +60,13 @@ def large_batch(frames: Sequence[DataFrame], reader: Reader, most: int) -> Batch
 
 
 class LargeBatch(Batch):
-    """A batch whose records stay in Spark; `df` is where they are."""
+    """A batch whose records stay in Spark, in the DataFrame `df`."""
 
     # Batch has slots; the frame and what was counted live in a dict of their own.
     __slots__ = ("__dict__", "_frame", "_most")
 
     def __init__(self, frame: DataFrame, schema: StructType, most: int = 10_000) -> None:
-        """`most` is the number of records up to which a part of it is small enough for the driver."""
+        """A part of the batch with up to `most` records is small enough for the driver."""
         object.__setattr__(self, "_frame", frame)
         object.__setattr__(self, "_most", most)
         object.__setattr__(self, "schema", schema)
@@ -110,9 +109,9 @@ class LargeBatch(Batch):
         kind = self._schema[column].dataType.typeName()
         parts = [make_batch((), self._schema) for _ in spans]
         small = [index for index, count in sorted(counts.items()) if count <= self._most]
-        if small:  # all of them in one job, each record once
+        if small:  # one job collects all of them, and a record in several spans only once
             among = [spans[index] for index in small]
-            collected = make_batch(self._mapped(chooser(column, among, inside=True)).collect(), self._schema)
+            collected = make_batch(self._mapped(choose_within(column, among, inside=True)).collect(), self._schema)
             for index, part in zip(small, collected.within(column, among)[0], strict=True):
                 parts[index] = part
         for index in counts.keys() - small:
@@ -130,7 +129,7 @@ class LargeBatch(Batch):
         count, some = self._found(predicate)
         if count:
             return Check(True, "", some)
-        return Check(False, f"none of {len(self)} records satisfies {name_of(predicate)}", self._few(self.df))
+        return Check(False, f"none of {len(self)} records satisfies {name_of(predicate)}", self._few())
 
     def none(self, predicate: Callable[[Any], bool]) -> Check:
         count, some = self._found(predicate)
@@ -159,8 +158,8 @@ class LargeBatch(Batch):
     def sorted_by(self, *columns: str) -> Check:
         self._known(columns)
         ship(self.df.sparkSession)
-        found = self.df.rdd.mapPartitionsWithIndex(edges(self._maker, columns)).collect()
-        return joined(found, columns)
+        edges = self.df.rdd.mapPartitionsWithIndex(sorting.edges(self._maker, columns)).collect()
+        return sorting.check(edges, columns)
 
     def same_as(self, other: Iterable[Any], *, equal: Equality | None = None) -> Check:
         if equal is None:
@@ -205,23 +204,23 @@ class LargeBatch(Batch):
     # --- what would bring everything to the driver ---
 
     def __iter__(self) -> Iterator[Any]:
-        self._stays("iterate over batch.where(...) once it is small, or use batch.df")
+        self._refuse("iterate over batch.where(...) once it is small, or use batch.df")
 
     def __getitem__(self, index: Any) -> Any:
-        self._stays("use batch.df")
+        self._refuse("use batch.df")
 
     def values(self, column: str, *more: str) -> list[Any]:
         wanted = ", ".join(map(repr, (column, *more)))
-        self._stays(f"ask with some, none, every or contains, or use batch.df.select({wanted})")
+        self._refuse(f"ask with some, none, every or contains, or use batch.df.select({wanted})")
 
     @property
     def records(self) -> tuple[Any, ...]:  # type: ignore[override]
-        self._stays("use batch.df")
+        self._refuse("use batch.df")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        self._stays("use batch.df")
+        self._refuse("use batch.df")
 
-    def _stays(self, instead: str) -> NoReturn:
+    def _refuse(self, instead: str) -> NoReturn:
         raise TypeError(
             f"this batch has {len(self):,} records and stays in Spark: {instead}; "
             "or raise the number of records up to which a batch is collected (large=...)"
@@ -249,7 +248,7 @@ class LargeBatch(Batch):
 
         times = LargeBatch(self.df.select(_named(column)), StructType([self._schema[column]]))
         total, outside = Counter[int](), 0
-        for counts, count in times._mapped(counter(column, spans)).collect():
+        for counts, count in times._mapped(count_within(column, spans)).collect():
             total.update(counts)
             outside += count
         return total, outside
@@ -257,19 +256,19 @@ class LargeBatch(Batch):
     def _outside(self, column: str, spans: Sequence[Span], count: int) -> Batch:
         if not count:
             return make_batch((), self._schema)
-        chosen = self._mapped(chooser(column, spans, inside=False))
+        chosen = self._mapped(choose_within(column, spans, inside=False))
         if count <= self._most:
             return make_batch(chosen.collect(), self._schema)
         return self._part(keep(self.df.sparkSession.createDataFrame(chosen.map(tuple), self.df.schema)), count)
 
     def _part(self, frame: DataFrame, count: int) -> Batch:
-        """A part that stays in Spark, of a number of records that is known: it need not be counted again."""
+        """A part that stays in Spark, with its number of records, so that they are not counted again."""
         part = LargeBatch(frame, self._schema, self._most)
         part.__dict__["_count"] = count
         return part
 
     def _found(self, predicate: Callable[[Any], bool], *, wanted: bool = True) -> tuple[int, tuple[Record, ...]]:
-        """How many records satisfy a predicate, or do not, and some of them."""
+        """How many records satisfy a predicate (or do not, unless `wanted`), and the first of them."""
 
         def partition(records: Iterator[Record]) -> Iterator[tuple[int, list[Record]]]:
             count, some = 0, []
@@ -284,8 +283,8 @@ class LargeBatch(Batch):
             found = self._mapped(partition).collect()
         return sum(count for count, _ in found), tuple(islice((r for _, some in found for r in some), REMEMBERED))
 
-    def _few(self, frame: DataFrame) -> tuple[Record, ...]:
-        return tuple(map(self._maker, frame.take(REMEMBERED)))
+    def _few(self) -> tuple[Record, ...]:
+        return tuple(map(self._maker, self.df.take(REMEMBERED)))
 
     def _known(self, columns: Sequence[str]) -> Sequence[str]:
         for column in columns:
@@ -324,11 +323,7 @@ class LargeBatch(Batch):
             return self._of_other_columns(other, both=both)
         frame, misfits = self._split(other)
         found = compare.surplus(self.df, frame, most=REMEMBERED, distinct=distinct, only_right=not both)
-        return difference(
-            missing=(*misfits, *_repeated(found.right))[:REMEMBERED],
-            extra=_repeated(found.left),
-            counts=(len(misfits) + found.only_right, found.only_left),
-        )
+        return _told(found, misfits)
 
     def _same_by(self, other: DataFrame, equal: Equality) -> Check:
         """The answer of `same_as` with an equality, for records that stay in Spark."""
@@ -343,16 +338,13 @@ class LargeBatch(Batch):
                 f"{found.only_right:,} there have no exact equal, which is more than the {found.most:,} that are "
                 "compared on the driver. Round the columns in Spark first, with F.round, or compare part by part"
             )
-        if found is None:
-            return Check(True)
-        missing, extra = ([row.record for row in side for _ in range(row.times)] for side in (found.right, found.left))
-        return difference(missing=missing, extra=extra, counts=(found.only_right, found.only_left))
+        return Check(True) if found is None else _told(found)
 
     def _of_other_columns(self, other: LargeBatch, *, both: bool) -> Check:
-        """No record here equals one of other columns."""
-        extra = self._few(self.df) if both else ()
+        """Batches of different columns have no record in common."""
+        extra = self._few() if both else ()
         counts = (len(other), len(self) if both else 0)
-        check = difference(missing=other._few(other.df), extra=extra, counts=counts)
+        check = difference(missing=other._few(), extra=extra, counts=counts)
         columns = f"{', '.join(self.df.columns)} here, {', '.join(other.df.columns)} there"
         return check if check else replace(check, reason=f"the columns differ: {columns}; {check.reason}")
 
@@ -364,6 +356,15 @@ def _named(column: str) -> Column:
     return F.col(f"`{column.replace('`', '``')}`")
 
 
+def _told(found: Difference, misfits: Sequence[Any] = ()) -> Check:
+    """What a comparison found: records only right are missing, as are those that could not be compared."""
+    return difference(
+        missing=(*misfits, *_repeated(found.right))[:REMEMBERED],
+        extra=_repeated(found.left),
+        counts=(len(misfits) + found.only_right, found.only_left),
+    )
+
+
 def _repeated(rows: Sequence[Odd]) -> tuple[Record, ...]:
-    """Some of the records, each as often as it is there."""
+    """The first of the records, each as often as it is over."""
     return tuple(islice((record for row in rows for record in repeat(row.record, row.times)), REMEMBERED))

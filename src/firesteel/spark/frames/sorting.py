@@ -43,7 +43,7 @@ def edges(make: Callable[[Any], Record], columns: Sequence[str]) -> Callable[[in
     return found
 
 
-def joined(partitions: Iterable[Edges], columns: Sequence[str]) -> Check:
+def check(partitions: Iterable[Edges], columns: Sequence[str]) -> Check:
     """Are the records of all partitions in order?"""
     before, index = None, 0
     for each in sorted(partitions, key=lambda each: each.partition):

@@ -18,8 +18,10 @@ CHUNK = 50_000
 """How many records an executor holds at a time."""
 
 
-def counter(column: str, spans: Sequence[Span]) -> Callable[[Iterator[Record]], Iterator[tuple[Counter[int], int]]]:
-    """Counts the records that lie in each span, by the span's index, and the records that lie in none."""
+def count_within(
+    column: str, spans: Sequence[Span]
+) -> Callable[[Iterator[Record]], Iterator[tuple[Counter[int], int]]]:
+    """A function that counts the records in each span, by the span's index, and the records outside all spans."""
 
     def counted(records: Iterator[Record]) -> Iterator[tuple[Counter[int], int]]:
         for chunk in _chunks(records):
@@ -29,8 +31,10 @@ def counter(column: str, spans: Sequence[Span]) -> Callable[[Iterator[Record]], 
     return counted
 
 
-def chooser(column: str, spans: Sequence[Span], *, inside: bool) -> Callable[[Iterator[Record]], Iterator[Record]]:
-    """Chooses the records that lie in some span, or those that lie in none, and keeps their order."""
+def choose_within(
+    column: str, spans: Sequence[Span], *, inside: bool
+) -> Callable[[Iterator[Record]], Iterator[Record]]:
+    """A function that chooses the records that lie in some span, or those outside all spans, in their order."""
 
     def chosen(records: Iterator[Record]) -> Iterator[Record]:
         for chunk in _chunks(records):
