@@ -4,7 +4,9 @@ import pytest
 
 import firesteel as fs
 from firesteel import Batch, Record, Stream
+from firesteel.spark.frames import close
 from firesteel.spark.frames.large import LargeBatch, keep
+from firesteel.values.streams import together
 
 SCHEMA = "k STRING, x DOUBLE"
 NAN = float("nan")
@@ -59,7 +61,7 @@ def test_batches_compare_and_join_across_sizes(small, large):
     assert len(large) == 5 and bool(large)
     both = large + small
     assert isinstance(both, LargeBatch) and len(both) == 10
-    assert len(fs.streams.together([small, large])) == 10
+    assert len(together([small, large])) == 10
     assert ("a", 1.0) in large and ("z", 1.0) not in large
 
 
@@ -127,3 +129,36 @@ def test_other_columns_and_records_that_do_not_fit_are_differences(spark, large)
 def test_a_part_that_is_small_comes_to_the_driver(large):
     part = large.where(lambda r: r.k == "b")
     assert type(part) is Batch and [r.k for r in part] == ["b", "b"]
+
+
+def test_a_variant_that_offends_is_shown_as_a_value(spark):
+    texts = [(1, '{"a": 1, "b": [null]}'), (1, '{"b": [null], "a": 1}'), (2, "3")]
+    frame = spark.createDataFrame(texts, "n INT, v STRING").selectExpr("n", "map(n, parse_json(v)) AS v").coalesce(1)
+    batch = LargeBatch(keep(frame), frame.schema)
+    rest = LargeBatch(keep(frame.where("n = 1")), frame.schema)
+    assert batch.same_as(batch) and batch.contains(rest) and batch.same_set_as(LargeBatch(frame.limit(3), frame.schema))
+    missing = rest.contains(batch)
+    assert [(r.n, r.v[2].toPython()) for r in missing.records] == [(2, 3)]
+    assert batch.unique().reason.endswith("comes 2 times") and len(batch.unique("v").records) == 2
+
+
+def test_strings_that_only_a_collation_calls_equal_are_different(spark):
+    frame = spark.sql("SELECT s COLLATE UTF8_LCASE AS s FROM VALUES ('a'), ('A') AS t(s)")
+    batch = LargeBatch(keep(frame), frame.schema)
+    assert batch.unique() and not batch.contains([("a",), ("a",)])
+
+
+def test_an_equality_that_would_bring_too_much_to_the_driver_is_refused(spark, monkeypatch):
+    monkeypatch.setattr(close, "ON_DRIVER", 3)
+    frame = spark.range(4).selectExpr("id / 7 AS x")
+    batch, other = (LargeBatch(each, frame.schema) for each in (frame, frame.selectExpr("x + 1 AS x")))
+    with pytest.raises(
+        fs.InvalidArgument, match=r"equal=equality\(abs_tol=0.1\).* 4 records here and 4 there .* more than the 3 that"
+    ):
+        batch.same_as(other, equal=fs.equality(abs_tol=0.1))
+
+
+def test_a_comparison_leaves_nothing_in_the_cache(spark, large):
+    before = spark.sparkContext._jsc.getPersistentRDDs().size()
+    assert large.same_as(ROWS) and not large.contains([("z", 0.0)])
+    assert spark.sparkContext._jsc.getPersistentRDDs().size() == before

@@ -11,7 +11,8 @@ from pyspark import cloudpickle
 
 from firesteel import Batch, Record
 from firesteel import strategies as ss
-from firesteel.spark.frames.large import REMEMBERED, LargeBatch, _by_value, keep
+from firesteel.spark.frames.large import REMEMBERED, LargeBatch, keep
+from firesteel.spark.frames.shipping import by_value
 from firesteel.values.equality import Equality
 
 NAN = float("nan")
@@ -163,12 +164,12 @@ def test_what_the_user_registered_stays_registered():
     import sys
 
     module = sys.modules[__name__]
-    with _by_value(is_a):
+    with by_value(is_a):
         assert __name__ in cloudpickle.list_registry_pickle_by_value()
     assert __name__ not in cloudpickle.list_registry_pickle_by_value()
     cloudpickle.register_pickle_by_value(module)
     try:
-        with _by_value(is_a):
+        with by_value(is_a):
             pass
         assert __name__ in cloudpickle.list_registry_pickle_by_value()
     finally:

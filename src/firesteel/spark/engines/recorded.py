@@ -1,12 +1,13 @@
-"""From Spark's rows to records: exact types, timestamps in UTC, columns of the same name kept apart."""
+"""From Spark's rows to records: with exact types, timestamps in UTC, and a name of its own for every column."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from firesteel.values.records import Record
 from firesteel.values.schemas.conform import conformer
 from firesteel.values.streams import Batch, make_batch
 
@@ -16,13 +17,13 @@ if TYPE_CHECKING:
 
 
 class Reader:
-    """Makes batches of rows that Spark put out with one schema."""
+    """Makes batches of the rows that Spark put out, all of one schema."""
 
     def __init__(self, spark: SparkSession, schema: StructType) -> None:
         self._spark = spark
         self.schema = with_unique_names(schema)
         self._rows_schema = spark._jsparkSession.parseDataType(schema.json())
-        self._record = conformer(self.schema, moment=from_local)
+        self._record = row_reader(self.schema)
         jvm: Any = spark._jvm
         self._as_java_list: Callable[[Any], Any] = jvm.scala.jdk.javaapi.CollectionConverters.asJava
 
@@ -44,8 +45,13 @@ class Reader:
         return make_batch(map(self._record, frame.collect()), self.schema)
 
 
+def row_reader(schema: StructType) -> Callable[[Sequence[Any]], Record]:
+    """A function that makes a record of a row that PySpark collected."""
+    return conformer(schema, moment=from_local)
+
+
 def with_unique_names(schema: StructType) -> StructType:
-    """The schema with a number behind a name that came before: a join may put out two columns of one name."""
+    """The schema with a number after every name that came before: a join may put out two columns of one name."""
     from pyspark.sql.types import StructField, StructType
 
     names = schema.fieldNames()
@@ -62,5 +68,5 @@ def with_unique_names(schema: StructType) -> StructType:
 
 
 def from_local(moment: datetime) -> datetime:
-    """PySpark collects timestamps as naive datetimes in the process's own zone, with the fold set."""
+    """A collected timestamp in UTC: PySpark makes naive datetimes in the process's own zone, with the fold set."""
     return moment.astimezone(UTC)
