@@ -14,8 +14,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from firesteel.errors import InvalidArgument
-from firesteel.spark.session import archive, java, session
+from firesteel.spark.session import archive, java
 from firesteel.spark.session import start as module
+from firesteel.spark.session.start import session
 
 
 @pytest.fixture
