@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from firesteel.spark.session import java
+from firesteel.spark.session import folders, java
 
 if TYPE_CHECKING:
     pass
@@ -194,17 +194,7 @@ def _owner(lock: Path) -> int | None:
     except (OSError, ValueError):
         return None
     # By age too: after a restart of the machine some other process may have the number.
-    return pid if _alive(pid) and age < 2 * LIMIT else None
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+    return pid if folders.is_alive(pid) and age < 2 * LIMIT else None
 
 
 def take(lock: Path) -> bool:

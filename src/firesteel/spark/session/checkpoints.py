@@ -9,8 +9,9 @@ brings along for its own generated code. Only where driver and executors are one
 from __future__ import annotations
 
 import tempfile
-import uuid
 from typing import TYPE_CHECKING, Any
+
+from firesteel.spark.session import folders
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,7 +33,7 @@ public class PlainLocalFileSystem extends org.apache.hadoop.fs.RawLocalFileSyste
 def new_folder(spark: SparkSession) -> str:
     """A folder not there yet: below the session's own checkpoint location where it has one, as on a cluster."""
     base = spark.conf.get("spark.sql.streaming.checkpointLocation", None)
-    name = f"firesteel-{uuid.uuid4()}"
+    name = folders.new_name()
     if base:
         return f"{base.rstrip('/')}/{name}"
     folder = f"{tempfile.gettempdir().rstrip('/')}/{name}"

@@ -7,20 +7,19 @@ What is here: the settings, and starting with them. Not here: resetting the sess
 
 from __future__ import annotations
 
-import atexit
 import os
 import re
-import shutil
 import sys
-import tempfile
 import threading
+import uuid
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument, described
-from firesteel.spark.session import archive, java, reset
+from firesteel.spark.session import archive, folders, java, reset
+from firesteel.spark.session.folders import private_directory as private_directory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -131,6 +130,7 @@ def _shown(running: SparkSession, key: str) -> str:
 def _started(wanted: Mapping[str, str]) -> SparkSession:
     java.require()
     _refuse_connect()
+    folders.clear_abandoned()
     # Else Python workers may start another interpreter, one without the user's packages.
     for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
         os.environ[name] = sys.executable
@@ -140,6 +140,7 @@ def _started(wanted: Mapping[str, str]) -> SparkSession:
     _join_java_options(settings, wanted)
     _launch(settings)
     made = SparkSession.builder.config(map={**settings}).getOrCreate()
+    _remove_with_the_jvm(made, private_directory())
     reset.remember(made)
     archive.build_at_exit()
     return made
@@ -177,6 +178,7 @@ def _defaults() -> dict[str, str]:
         # The default one forks a process for file permissions at every write: 172 -> 106 ms a batch.
         "spark.sql.streaming.checkpointFileManagerClass": _checkpoint_manager(),
         "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
+        "spark.python.unix.domain.socket.dir": _socket_directory(private),
         # Its own for every process, so that pytest-xdist workers do not meet.
         "spark.sql.warehouse.dir": str(private / "warehouse"),
         "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={private}/metastore_db;create=true",
@@ -215,6 +217,8 @@ def _java_options(private: Path) -> list[str]:
         "-Djdk.lang.Process.launchMechanism=VFORK",
         f"-Dlog4j2.configurationFile={_log_settings(private).as_uri()}",
         f"-Dderby.system.home={private}",
+        # Else the JVM's files are in /tmp, whatever TMPDIR says, and stay there if it is killed.
+        f"-Djava.io.tmpdir={private}",
         *archive.java_options(),
     ]
 
@@ -225,10 +229,24 @@ def _join_java_options(settings: dict[str, str], wanted: Mapping[str, str]) -> N
         settings[key] = f"{_defaults()[key]} {wanted[key]}"
 
 
+def _socket_directory(private: Path) -> str:
+    """The private directory, or /tmp if the path of a socket there would be longer than the system allows."""
+    longest = len(os.fsencode(private / f".{uuid.UUID(int=0)}.sock"))
+    return str(private) if longest <= _LONGEST_SOCKET_PATH else "/tmp"
+
+
+def _remove_with_the_jvm(made: SparkSession, private: Path) -> None:
+    """Has the JVM remove the directory when it ends: it ends after this process, also if this process is killed."""
+    jvm: Any = made.sparkContext._jvm
+    jvm.org.apache.spark.util.ShutdownHookManager.registerShutdownDeleteDir(jvm.java.io.File(str(private)))
+
+
 def _quoted(option: str) -> str:
     """As the launcher splits options: on spaces that no quotes protect."""
     return f'"{option}"' if " " in option else option
 
+
+_LONGEST_SOCKET_PATH = 103  # macOS; Linux allows 107
 
 _LOG4J = """\
 rootLogger.level = error
@@ -263,31 +281,6 @@ def _log_settings(private: Path) -> Path:
     )
     file.write_text(_LOG4J + silent, encoding="utf-8")
     return file
-
-
-# --- the private directory ------------------------------------------------------------------------
-
-_private: dict[int, Path] = {}
-
-
-def private_directory() -> Path:
-    """The temporary directory of this process's session: warehouse, metastore, log settings. Removed at exit.
-
-    >>> private_directory() == private_directory()
-    True
-    """
-    # By process id: a forked child neither shares its parent's directory nor removes it.
-    own = os.getpid()
-    if own not in _private:
-        _private[own] = Path(tempfile.mkdtemp(prefix="firesteel-"))
-        atexit.register(_remove_private, own)
-    return _private[own]
-
-
-def _remove_private(owner: int) -> None:
-    if os.getpid() == owner and owner in _private:
-        # The JVM may still be ending, with files of the metastore open; what it adds now nobody will miss.
-        shutil.rmtree(_private.pop(owner), ignore_errors=True)
 
 
 # --- launching the JVM ---------------------------------------------------------------------------
