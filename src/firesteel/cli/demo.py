@@ -6,6 +6,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from firesteel.cli.command import Command
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -60,3 +62,13 @@ def _shown(title: str, job: Subject, mode: OutputMode) -> bool:
         return False
     print(f"   true in all {report.cases} cases, {time.monotonic() - start:.1f} s")
     return True
+
+
+COMMAND = Command(
+    name="demo",
+    place=20,
+    invitation="see it find a bug",
+    summary="watch firesteel find a bug in a small pipeline",
+    description="Runs a small pipeline with a bug in it on Spark, and shows how firesteel finds and explains it.",
+    run=lambda chosen: main(),
+)
