@@ -9,12 +9,15 @@ was, apart from the caches in CACHES. What is left is listed, and the exit code 
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
+
+from firesteel.spark.session import folders
 
 CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".import_linter_cache", ".venv"})
 """Names of files and folders that tools keep in the working tree on purpose. No test's result depends on them."""
@@ -27,15 +30,25 @@ def main(command: list[str]) -> int:
     if not command:
         print("usage: python tools/clean_run.py COMMAND [ARGUMENT ...]", file=sys.stderr)
         return 2
-    # Not where a JVM of the command could not make its sockets: their paths have to be short.
-    with tempfile.TemporaryDirectory(prefix="fs-", ignore_cleanup_errors=True) as folder:
-        place = Path(folder).resolve()
+    folders.clear_abandoned()
+    place = folders.new_directory()
+    try:
         tree = working_tree()
-        code = subprocess.run(command, env=os.environ | surroundings(place), check=False).returncode
+        code = run(command, os.environ | surroundings(place))
         left = left_behind(place, tree)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
     for line in left:
         print(f"left behind: {line}", file=sys.stderr)
     return code or (1 if left else 0)
+
+
+def run(command: list[str], environment: dict[str, str]) -> int:
+    """The exit code of the command. An interrupt from the keyboard reaches the command too, which then ends itself."""
+    process = subprocess.Popen(command, env=environment)
+    while True:
+        with contextlib.suppress(KeyboardInterrupt):
+            return process.wait()
 
 
 def surroundings(place: Path) -> dict[str, str]:

@@ -29,10 +29,11 @@ def run(tree: Path, program: str, **environment: str) -> subprocess.CompletedPro
     return subprocess.run(
         [sys.executable, str(TOOL), sys.executable, "-c", program],
         cwd=tree,
-        env=os.environ | environment,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))} | environment,
         capture_output=True,
         text=True,
         timeout=60,
+        start_new_session=True,
     )
 
 
@@ -93,7 +94,25 @@ def test_pytest_and_hypothesis_keep_their_files_elsewhere(tree: Path) -> None:
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
-def test_without_a_command() -> None:
-    done = subprocess.run([sys.executable, str(TOOL)], capture_output=True, text=True, timeout=60)
+def test_what_a_killed_run_left_is_cleared_by_the_next(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    place = tmp_path_factory.mktemp("place")
+    (place / f"firesteel-{2**31}-abcdefgh" / "tmp").mkdir(parents=True)
+    for folder in (place.glob("*/tmp"), place.glob("*")):
+        for path in folder:
+            os.utime(path, (1, 1))
+    assert run(tree, "", TMPDIR=str(place)).returncode == 0
+    assert os.listdir(place) == []
+
+
+def test_an_interrupt_is_left_to_the_command(tree: Path) -> None:
+    # As from a keyboard: it goes to the tool and to the command.
+    program = "import signal\nsignal.signal(signal.SIGINT, lambda *_: sys.exit(4))\nos.killpg(0, signal.SIGINT)\n"
+    program += "import time; time.sleep(30)"
+    assert run(tree, program).returncode == 4
+
+
+def test_without_a_command(tree: Path) -> None:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run([sys.executable, str(TOOL)], env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert "usage" in done.stderr

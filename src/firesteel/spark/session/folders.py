@@ -19,7 +19,8 @@ from pathlib import Path
 ABANDONED_AFTER = 24 * 60 * 60
 """Seconds since the last change after which a folder whose process is gone is removed."""
 
-_NAME = re.compile(r"firesteel-(\d+)-[0-9a-z_-]{8,36}")
+# A process, and what `tempfile` or `uuid` adds.
+_NAME = re.compile(r"firesteel-(\d+)-(?:[a-z0-9_]{8}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 
 
 def new_name() -> str:
@@ -29,6 +30,11 @@ def new_name() -> str:
     False
     """
     return f"{_prefix()}{uuid.uuid4()}"
+
+
+def new_directory() -> Path:
+    """A new directory in the temporary directory. Who asks for it removes it."""
+    return Path(tempfile.mkdtemp(prefix=_prefix()))
 
 
 def _prefix() -> str:
@@ -51,7 +57,7 @@ def private_directory() -> Path:
     # By process id: a forked child neither shares its parent's directory nor removes it.
     own = os.getpid()
     if own not in _private:
-        _private[own] = Path(tempfile.mkdtemp(prefix=_prefix()))
+        _private[own] = new_directory()
         atexit.register(_remove_private, own)
     return _private[own]
 

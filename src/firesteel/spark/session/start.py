@@ -246,7 +246,7 @@ def _quoted(option: str) -> str:
     return f'"{option}"' if " " in option else option
 
 
-_LONGEST_SOCKET_PATH = 103  # macOS; Linux allows 107
+_LONGEST_SOCKET_PATH = 107 if sys.platform == "linux" else 103
 
 _LOG4J = """\
 rootLogger.level = error
