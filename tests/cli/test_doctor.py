@@ -51,7 +51,7 @@ class TestMain:
         assert "openjdk-17-jre-headless" in out
         assert out.endswith("1 problem: see above for what to do.\n")
 
-    def test_a_warning_is_no_failure(self, versions: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_warning_is_not_a_failure(self, versions: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
         del versions["pyarrow"]
         assert main(["doctor"]) == 0
         assert capsys.readouterr().out.endswith("firesteel works here; see the warnings above.\n")

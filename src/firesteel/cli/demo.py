@@ -1,4 +1,4 @@
-"""`firesteel demo`: the banned users of the sscheck paper, checked twice. The one job remembers, the other forgets."""
+"""`firesteel demo`: the banned users of the sscheck paper, with a job that remembers them and one that forgets them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def banned_users(events: DataFrame) -> DataFrame:
 
 
 def forgetful(events: DataFrame) -> DataFrame:
-    """The wrong one: it knows only the batch it sees."""
+    """The wrong job: it knows only the current batch."""
     return events.where("NOT honest").select("user")
 
 
 def main() -> int:
-    """Run the demo; 0 if the right job passed and the wrong one was caught."""
+    """Runs the demo; 0 if the right job passed and the wrong one was caught."""
     from rich.console import Console
 
     import firesteel as fs
@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def _shown(title: str, job: Subject, mode: OutputMode) -> bool:
-    """Check one job and print what came of it."""
+    """Checks one job and prints the result; True if the job passed."""
     import firesteel as fs
     from firesteel.cli.banned import events, formula
     from firesteel.report.terminal import show

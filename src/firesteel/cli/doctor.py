@@ -1,4 +1,4 @@
-"""`firesteel doctor`: is everything here that firesteel needs, and what to do about what is not.
+"""`firesteel doctor`: what firesteel needs, whether it is here, and what to do if it is not.
 
 Each probe looks at one thing and gives a `Finding`; showing them is a separate step. No probe imports PySpark or pandas
 or starts a JVM, so the answer comes at once.
@@ -101,7 +101,7 @@ def probe_pyspark() -> Finding:
 
 
 def probe_pandas() -> Finding:
-    """pandas: not needed, but where it is there, one that PySpark can use."""
+    """pandas: not needed, but if it is installed, it must be a version that PySpark can use."""
     version = _version("pandas")
     if version is None:
         return Finding(

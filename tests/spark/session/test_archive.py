@@ -43,7 +43,7 @@ class TestStatus:
         assert archive.status() == archive.ArchiveStatus("building", file, f"by process {os.getpid()}")
 
     @pytest.mark.parametrize("text", ["", "not a number"])
-    def test_a_broken_lock_is_no_lock(self, file: Path, text: str) -> None:
+    def test_a_broken_lock_does_not_count(self, file: Path, text: str) -> None:
         archive.lock_file(file).write_text(text)
         assert archive.status().state == "missing"
 

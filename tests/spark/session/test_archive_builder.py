@@ -68,7 +68,7 @@ class TestBuilder:
         assert archive.build().state == "missing"
         assert asked == [file]
 
-    def test_a_cache_that_cannot_be_written_is_no_error(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def test_a_cache_that_cannot_be_written_does_no_harm(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         (tmp_path / "a file").write_text("")
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a file"))
         assert archive.build().state == "missing"

@@ -1,12 +1,14 @@
 """The class-data archive: Spark's classes, parsed and checked once, so that Spark starts in about half the time.
 
 The JVM writes it when it ends (`-XX:ArchiveClassesAtExit`) and maps it into memory when it starts
-(`-XX:SharedArchiveFile`). It belongs to one exact JDK build and one class path, so its file name is a hash of both;
-where it does not fit, `-Xshare:auto` makes the JVM go on without. Nothing depends on it but time: every failure here is
-silent, and written down for `firesteel doctor`.
+(`-XX:SharedArchiveFile`). It belongs to one exact JDK build and one class path, so its file name is a hash of both.
+Where it does not fit, `-Xshare:auto` makes the JVM go on without it. The archive only saves time, so no failure here
+stops a run: it is written down for `firesteel doctor`.
 
 JDK 19 and later can write it from any run (`-XX:+AutoCreateSharedArchive`). That is not used: the user's own run would
-pay for the writing, and what goes in would depend on which test ran first.
+wait for the writing, and the contents would depend on which test ran first.
+
+Here: where the archive is, who may build it, and using it. `archive_builder` is the process that builds it.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ LIMIT = 300
 
 @dataclass(frozen=True)
 class ArchiveStatus:
-    """How the archive for this Java and this PySpark stands.
+    """The state of the archive for this Java and this PySpark.
 
     >>> ArchiveStatus("off", None, "FIRESTEEL_ARCHIVE=off").state
     'off'
@@ -105,10 +107,10 @@ def build(wait: bool = True) -> ArchiveStatus:
 
 
 def build_at_exit() -> None:
-    """Has the archive built after this process has ended, if there is none and nobody is at it.
+    """Has the archive built after this process has ended, if there is none and nobody is building one.
 
-    Not at once: measured on 2 cores, a first run of 23 seconds takes 30 with a builder of nice 19 beside it. A JVM that
-    starts wants both cores, as does the builder's. After the end nobody waits.
+    Not at once: measured on 2 cores, a first run of 23 seconds takes 30 with a builder of nice 19 beside it, because
+    both JVMs want both cores while they start. After the end nobody waits.
     """
     if status().state == "missing" and path() is not None and _builds_by_itself():
         atexit.register(_build_after, os.getpid())
@@ -125,7 +127,7 @@ def _switched_off() -> bool:
 
 
 def _builds_by_itself() -> bool:
-    """Not in CI, where nobody comes back to use it, nor with FIRESTEEL_ARCHIVE=use: what is there, and no more."""
+    """Not in CI, where no later run would use it, nor with FIRESTEEL_ARCHIVE=use, which only uses what exists."""
     return "CI" not in os.environ and os.environ.get("FIRESTEEL_ARCHIVE", "").lower() != "use"
 
 
@@ -140,7 +142,7 @@ def cache_directory() -> Path:
 
 
 def path() -> Path | None:
-    """The archive's file for this Java and this PySpark, whether it is there or not; None without either."""
+    """The archive's file for this Java and this PySpark, whether it exists or not; None where either is missing."""
     found, jars = java.find(), jar_directory()
     if found is None or jars is None:
         return None
@@ -153,7 +155,7 @@ def path() -> Path | None:
 
 
 def jar_directory() -> Path | None:
-    """Spark's jars: those of SPARK_HOME, or of the installed package, which is not imported for it."""
+    """Spark's jars: those of SPARK_HOME, or else of the installed package. Does not import that package."""
     home = os.environ.get("SPARK_HOME")
     if home:
         root: Path | None = Path(home)
@@ -187,21 +189,21 @@ def log_file(file: Path) -> Path:
 
 
 def _owner(lock: Path) -> int | None:
-    """The process that holds the lock; None if nobody does, or whoever did is gone."""
+    """The process that holds the lock; None if there is no lock, or its process has ended."""
     try:
         pid = int(lock.read_text(encoding="ascii"))
         age = time.time() - lock.stat().st_mtime
     except (OSError, ValueError):
         return None
-    # By age too: after a restart of the machine some other process may have the number.
+    # By age too: after a restart of the machine another process may have the same number.
     return pid if folders.is_alive(pid) and age < 2 * LIMIT else None
 
 
 def take(lock: Path) -> bool:
     """Takes the lock, also from an owner that is gone. False if another process has it.
 
-    The file appears with its owner in it (linked, not written in place), so that nobody ever reads an empty lock. Two
-    processes that find the same stale lock at the same moment may, very rarely, both go on; each then writes a whole
+    The file appears with its owner in it (linked, not written in place), so that nobody ever reads an empty lock. Very
+    rarely, two processes that find the same stale lock at the same moment both take it. Each then writes a whole
     archive, and the last one stays.
     """
     own = lock.with_suffix(f".lock-{os.getpid()}")
@@ -239,7 +241,7 @@ def _start_builder(file: Path, *, background: bool) -> subprocess.Popen[bytes]:
             start_new_session=True,
         )
     if background:
-        # Nobody will ask how it ended; without this Popen warns about a process that is still running.
+        # Nobody will ask how it ended. Without this, Popen warns about a process that is still running.
         builder.returncode = 0
     return builder
 
@@ -249,6 +251,6 @@ def _wait(builder: subprocess.Popen[bytes] | None) -> None:
     if builder is not None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             builder.wait(LIMIT + 30)
-    # Ours may have found another one at work and left it to that.
+    # Our builder may have found another one at work, and left the archive to it.
     while status().state == "building" and time.monotonic() < end:
         time.sleep(0.5)

@@ -25,7 +25,7 @@ _UNUSED_DAYS = 30
 
 
 def main(background: bool) -> None:
-    """What a builder process runs. Not for others: it changes the priority of its process and ends its JVM."""
+    """What the builder process runs. Not for other processes: it changes their priority and ends their JVM."""
     if background and hasattr(os, "nice"):
         os.nice(19)
     file = archive.path()
@@ -43,7 +43,7 @@ def main(background: bool) -> None:
 
 
 def _make(file: Path) -> None:
-    # Not with the archive that is to be built, and with no builder at this builder's end.
+    # This Spark must not use an archive, nor start another builder when it ends.
     os.environ["FIRESTEEL_ARCHIVE"] = "off"
     partial = file.with_suffix(f".{os.getpid()}.partial")
     try:
@@ -53,7 +53,7 @@ def _make(file: Path) -> None:
             raise RuntimeError("the JVM ended without writing an archive")
         partial.replace(file)
     except BaseException:
-        # Else the JVM would still write its file, when this process is gone.
+        # Otherwise the JVM would still write its file after this process has ended.
         _discard(partial)
         raise
 
@@ -93,7 +93,7 @@ def _bounded(file: Path, partial: Path) -> Iterator[None]:
 
 
 def _discard(partial: Path) -> None:
-    """Kills the JVM, so that it writes nothing any more, and removes what it has written."""
+    """Kills the JVM, so that it stops writing, and removes what it has written."""
     context: Any = getattr(sys.modules.get("pyspark"), "SparkContext", None)
     with contextlib.suppress(Exception):
         context._gateway.proc.kill()
@@ -102,7 +102,7 @@ def _discard(partial: Path) -> None:
 
 
 def _prune(directory: Path) -> None:
-    """Removes what no run has used for a month: an archive has 150 MB, and every update of Java or Spark makes one."""
+    """Removes what no run has used for a month. Each update of Java or Spark makes another archive of 150 MB."""
     oldest = time.time() - _UNUSED_DAYS * 86400
     for file in directory.glob("spark-*"):
         with contextlib.suppress(OSError):
@@ -121,7 +121,7 @@ def _work(spark: SparkSession) -> None:
             step(spark)
             print(f"{step.__name__}: {time.monotonic() - started:.1f} s", flush=True)
         except Exception:
-            # Fewer classes in the archive, that is all.
+            # Not an error: the archive only has fewer classes.
             traceback.print_exc()
 
 
@@ -175,7 +175,7 @@ def _streams(spark: SparkSession) -> None:
 
 
 def _memory_stream(spark: SparkSession, ddl: str) -> tuple[DataFrame, Callable[[DataFrame], None]]:
-    """Only for the work above: `firesteel.spark` has the real source, and a change there must not break this."""
+    """A stream source for `_streams`. Not the one of `firesteel.spark`: a change there must not break the builder."""
     from pyspark.sql import DataFrame
 
     jvm: Any = spark.sparkContext._jvm

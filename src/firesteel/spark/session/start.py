@@ -1,8 +1,8 @@
 """The one local Spark session that tests share: quick to start, quiet, and with nothing left behind.
 
-What is here: the settings, and starting with them. Not here: resetting the session between tests
-(`reset`), the class-data archive that halves the start (`archive`), finding Java
-(`java`). PySpark is imported when `session` is called.
+Here: the settings, and starting with them. Not here: resetting the session between tests (`reset`), the class-data
+archive that halves the time of the start (`archive`), temporary folders (`folders`), finding Java (`java`). PySpark is
+imported when `session` is called.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def session(config: Mapping[str, str] | None = None) -> SparkSession:
     'UTC'
 
     A session that is already running, whoever made it, is returned as it is. `config` wins over every setting that
-    firesteel would choose. With a session running, its SQL settings are set, and one that can only be chosen at the
-    start has to have that value already: `InvalidArgument` names the one that has not.
+    firesteel would choose. On a running session the SQL settings of `config` are set. A setting that can only be chosen
+    at the start must have that value already: otherwise `InvalidArgument` names it.
     """
     wanted = _checked(config)
     with _lock:
@@ -131,7 +131,7 @@ def _started(wanted: Mapping[str, str]) -> SparkSession:
     java.require()
     _refuse_connect()
     folders.clear_abandoned()
-    # Else Python workers may start another interpreter, one without the user's packages.
+    # Otherwise Python workers may start another interpreter, one without the user's packages.
     for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
         os.environ[name] = sys.executable
     from pyspark.sql import SparkSession
@@ -167,7 +167,7 @@ def _defaults() -> dict[str, str]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.session.timeZone": "UTC",
-        "spark.sql.timeType.enabled": "true",  # else 4.3 refuses TIME columns
+        "spark.sql.timeType.enabled": "true",  # otherwise 4.3 refuses TIME columns
         # Every partition of a shuffle is a task, and a task costs more than the few rows of a test in it. Two, so
         # that what depends on partitions can still go wrong.
         "spark.sql.shuffle.partitions": "2",
@@ -217,7 +217,7 @@ def _java_options(private: Path) -> list[str]:
         "-Djdk.lang.Process.launchMechanism=VFORK",
         f"-Dlog4j2.configurationFile={_log_settings(private).as_uri()}",
         f"-Dderby.system.home={private}",
-        # Else the JVM's files are in /tmp, whatever TMPDIR says, and stay there if it is killed.
+        # Otherwise the JVM's files are in /tmp, whatever TMPDIR says, and stay there if it is killed.
         f"-Djava.io.tmpdir={private}",
         *archive.java_options(),
     ]
@@ -314,9 +314,9 @@ def _launch(settings: Mapping[str, str]) -> None:
 
 
 def _pass_on(source: int) -> None:
-    """Copies what the JVM says to standard error, less what is only the JVM's own chatter.
+    """Copies the JVM's standard error to ours, without the lines that are only chatter.
 
-    To the file descriptor: under pytest that is captured with the test during which it was said.
+    To the file descriptor, so that pytest captures it with the test that was running.
     """
     with open(source, "rb", buffering=0) as said:
         rest = b""
