@@ -132,10 +132,11 @@ def test_a_session_that_starts_clears(place: Path, monkeypatch: pytest.MonkeyPat
     assert [name for name in os.listdir(place) if str(GONE) in name] == []
 
 
-@pytest.mark.parametrize(("length", "inside"), [(20, True), (90, False)])
-def test_sockets_have_short_paths(length: int, inside: bool) -> None:
-    private = Path("/" + "x" * (length - 1))
-    assert start._socket_directory(private) == (str(private) if inside else "/tmp")
+@pytest.mark.parametrize(
+    ("length", "settings"), [(20, {}), (90, {"spark.python.unix.domain.socket.dir": "/tmp"})], ids=["short", "long"]
+)
+def test_sockets_have_short_paths(length: int, settings: dict[str, str]) -> None:
+    assert start._socket_settings(Path("/" + "x" * (length - 1))) == settings
 
 
 _KILLED = """

@@ -178,7 +178,7 @@ def _defaults() -> dict[str, str]:
         # The default one forks a process for file permissions at every write: 172 -> 106 ms a batch.
         "spark.sql.streaming.checkpointFileManagerClass": _checkpoint_manager(),
         "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
-        "spark.python.unix.domain.socket.dir": _socket_directory(private),
+        **_socket_settings(private),
         # Its own for every process, so that pytest-xdist workers do not meet.
         "spark.sql.warehouse.dir": str(private / "warehouse"),
         "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={private}/metastore_db;create=true",
@@ -229,10 +229,10 @@ def _join_java_options(settings: dict[str, str], wanted: Mapping[str, str]) -> N
         settings[key] = f"{_defaults()[key]} {wanted[key]}"
 
 
-def _socket_directory(private: Path) -> str:
-    """The private directory, or /tmp if the path of a socket there would be longer than the system allows."""
-    longest = len(os.fsencode(private / f".{uuid.UUID(int=0)}.sock"))
-    return str(private) if longest <= _LONGEST_SOCKET_PATH else "/tmp"
+def _socket_settings(private: Path) -> dict[str, str]:
+    """Sockets are with the JVM's temporary files, or in /tmp if their paths would be longer than the system allows."""
+    length = len(os.fsencode(private / f".{uuid.UUID(int=0)}.sock"))
+    return {} if length <= _LONGEST_SOCKET_PATH else {"spark.python.unix.domain.socket.dir": "/tmp"}
 
 
 def _remove_with_the_jvm(made: SparkSession, private: Path) -> None:
