@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# As on a machine that never ran firesteel, and with nothing left behind. Plain pytest works too, without that check.
+CLEANLY := $(BIN)/python tools/clean_run.py
 
 .PHONY: demo test test-all lint types imports sketches java redis clean help
 
@@ -27,10 +29,10 @@ demo: $(STAMP) java  ## see it find a bug
 	@$(BIN)/firesteel demo
 
 test: $(STAMP) java  ## the fast tests and the doctests
-	$(BIN)/python -m pytest -m "not slow"
+	$(CLEANLY) $(BIN)/python -m pytest -m "not slow"
 
 test-all: $(STAMP) java redis  ## all tests
-	$(BIN)/python -m pytest
+	$(CLEANLY) $(BIN)/python -m pytest
 
 lint: $(STAMP)  ## ruff
 	$(BIN)/ruff check .
@@ -43,7 +45,7 @@ imports: $(STAMP)  ## the directions of the architecture
 	$(BIN)/lint-imports
 
 sketches: $(STAMP) java  ## do the design's sketches fit the package? (skipped where they are not)
-	$(BIN)/python tools/check_sketches.py
+	$(CLEANLY) $(BIN)/python tools/check_sketches.py
 
 clean:  ## remove what make made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

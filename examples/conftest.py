@@ -4,7 +4,7 @@ import os
 
 from hypothesis import settings
 
-# A test run is no place to build a class-data archive in the background; one that is there is used.
+# Use a class-data archive that exists, but do not build one in the background of a test run.
 os.environ.setdefault("FIRESTEEL_ARCHIVE", "use")
 
 settings.register_profile("firesteel-examples", derandomize=True, deadline=None)

@@ -5,7 +5,7 @@ import os
 import pytest
 from hypothesis import settings
 
-# A test run is no place to build a class-data archive in the background; one that is there is used.
+# Use a class-data archive that exists, but do not build one in the background of a test run.
 os.environ.setdefault("FIRESTEEL_ARCHIVE", "use")
 
 settings.register_profile("firesteel", derandomize=True, deadline=None)

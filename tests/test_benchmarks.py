@@ -1,4 +1,4 @@
-"""The benchmarks' form: every one prints one JSON line last, with its bounds. Their speed is not asserted here."""
+"""Every benchmark ends with one line of JSON that has its bounds. Their speed is not asserted here."""
 
 import importlib.util
 import json

@@ -60,9 +60,9 @@ def _fixtures() -> ModuleType:
 
     @pytest.fixture(autouse=True)
     def _firesteel_reset(request: pytest.FixtureRequest) -> Iterator[None]:
-        """Leaves the session as it was before this test. What fixtures of wider scope have set up stays.
+        """Puts the session back as it was before this test. What fixtures of wider scope have set up stays.
 
-        Measured on 2 cores: 2 ms a test with a session and nothing to take back, 7 ms with a view and a setting;
+        Measured on 2 cores: 2 ms a test with a session and nothing to undo, 7 ms with a view and a setting;
         without a session, microseconds. (`spark.catalog.listTables` alone, the usual way, takes 90 ms.)
         """
         if request.node.get_closest_marker(NO_RESET) is not None:

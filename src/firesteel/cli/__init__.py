@@ -1,1 +1,1 @@
-"""The command line: `firesteel doctor`, `firesteel demo`. A surface: nothing imports it."""
+"""The command line: `firesteel` and its subcommands, a module each. A surface: nothing imports it."""

@@ -1,4 +1,4 @@
-"""The generator and the property of the demo: example 1 of the sscheck paper, with the length that its tail needs."""
+"""The generator and the property of the demo: example 1 of the sscheck paper, with streams as long as it needs."""
 
 from __future__ import annotations
 

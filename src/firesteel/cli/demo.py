@@ -1,10 +1,12 @@
-"""`firesteel demo`: the banned users of the sscheck paper, checked twice. The one job remembers, the other forgets."""
+"""`firesteel demo`: the banned users of the sscheck paper, with a job that remembers them and one that forgets them."""
 
 from __future__ import annotations
 
 import sys
 import time
 from typing import TYPE_CHECKING
+
+from firesteel.cli.command import Command
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -23,12 +25,12 @@ def banned_users(events: DataFrame) -> DataFrame:
 
 
 def forgetful(events: DataFrame) -> DataFrame:
-    """The wrong one: it knows only the batch it sees."""
+    """The wrong job: it knows only the current batch."""
     return events.where("NOT honest").select("user")
 
 
 def main() -> int:
-    """Run the demo; 0 if the right job passed and the wrong one was caught."""
+    """Runs the demo; 0 if the right job passed and the wrong one was caught."""
     from rich.console import Console
 
     import firesteel as fs
@@ -46,7 +48,7 @@ def main() -> int:
 
 
 def _shown(title: str, job: Subject, mode: OutputMode) -> bool:
-    """Check one job and print what came of it."""
+    """Checks one job and prints the result; True if the job passed."""
     import firesteel as fs
     from firesteel.cli.banned import events, formula
     from firesteel.report.terminal import show
@@ -60,3 +62,13 @@ def _shown(title: str, job: Subject, mode: OutputMode) -> bool:
         return False
     print(f"   true in all {report.cases} cases, {time.monotonic() - start:.1f} s")
     return True
+
+
+COMMAND = Command(
+    name="demo",
+    place=20,
+    invitation="see it find a bug",
+    summary="watch firesteel find a bug in a small pipeline",
+    description="Runs a small pipeline with a bug in it on Spark, and shows how firesteel finds and explains it.",
+    run=lambda chosen: main(),
+)

@@ -1,4 +1,4 @@
-"""`firesteel doctor`: is everything here that firesteel needs, and what to do about what is not.
+"""`firesteel doctor`: what firesteel needs, whether it is here, and what to do if it is not.
 
 Each probe looks at one thing and gives a `Finding`; showing them is a separate step. No probe imports PySpark or pandas
 or starts a JVM, so the answer comes at once.
@@ -6,6 +6,7 @@ or starts a JVM, so the answer comes at once.
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import sys
@@ -14,6 +15,8 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Literal
+
+from firesteel.cli.command import Command
 
 Status = Literal["ok", "warn", "problem"]
 
@@ -98,7 +101,7 @@ def probe_pyspark() -> Finding:
 
 
 def probe_pandas() -> Finding:
-    """pandas: not needed, but where it is there, one that PySpark can use."""
+    """pandas: not needed, but if it is installed, it must be a version that PySpark can use."""
     version = _version("pandas")
     if version is None:
         return Finding(
@@ -283,3 +286,27 @@ def _build_archive() -> None:
     if archive.status().state not in ("ready", "off"):
         print("Building the class-data archive; this takes about a minute ...", flush=True)
     archive.build()
+
+
+# --- the subcommand ------------------------------------------------------------------------------
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--build-archive",
+        action="store_true",
+        help="build the class-data archive now, with which Spark starts in about half the time; takes about a "
+        "minute, and happens by itself after your first test run",
+    )
+
+
+COMMAND = Command(
+    name="doctor",
+    place=10,
+    invitation="is everything here that firesteel needs?",
+    summary="check that Python, Java, PySpark and the rest fit together",
+    description="Checks what firesteel needs on this machine, and says what to do about what is missing. "
+    "The exit code is 1 if something keeps firesteel from working, else 0.",
+    run=lambda chosen: main(build_archive=chosen.build_archive),
+    add_arguments=_add_arguments,
+)

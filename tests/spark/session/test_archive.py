@@ -1,4 +1,4 @@
-"""The class-data archive: its state, its lock, who builds it and when. Only the last test builds a real one."""
+"""The class-data archive: its state, its lock, who builds it and when."""
 
 from __future__ import annotations
 
@@ -15,27 +15,9 @@ import pytest
 
 from firesteel.spark.session import archive
 
-ROOT = Path(archive.__file__).parents[2]
+pytestmark = pytest.mark.usefixtures("cache")
 
-
-@pytest.fixture(autouse=True)
-def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """An empty cache, a made-up Spark, and none of the variables that switch things."""
-    (tmp_path / "spark" / "jars").mkdir(parents=True)
-    (tmp_path / "spark" / "jars" / "spark-core.jar").write_text("one")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
-    monkeypatch.delenv("CI", raising=False)
-    monkeypatch.delenv("FIRESTEEL_ARCHIVE", raising=False)
-    (tmp_path / "firesteel").mkdir()
-    return tmp_path / "firesteel"
-
-
-@pytest.fixture
-def file(cache: Path) -> Path:
-    made = archive.path()
-    assert made is not None and made.parent == cache
-    return made
+SOURCE = Path(archive.__file__).parents[3]
 
 
 def a_dead_process() -> int:
@@ -57,16 +39,16 @@ class TestStatus:
         assert time.time() - file.stat().st_mtime < 60, "its use is remembered"
 
     def test_building(self, file: Path) -> None:
-        archive._lock_file(file).write_text(str(os.getpid()))
+        archive.lock_file(file).write_text(str(os.getpid()))
         assert archive.status() == archive.ArchiveStatus("building", file, f"by process {os.getpid()}")
 
     @pytest.mark.parametrize("text", ["", "not a number"])
-    def test_a_broken_lock_is_no_lock(self, file: Path, text: str) -> None:
-        archive._lock_file(file).write_text(text)
+    def test_a_broken_lock_does_not_count(self, file: Path, text: str) -> None:
+        archive.lock_file(file).write_text(text)
         assert archive.status().state == "missing"
 
     def test_failed(self, file: Path) -> None:
-        archive._fail(file, "OSError: no space\nmore")
+        archive.record_failure(file, "OSError: no space\nmore")
         now = archive.status()
         assert now.state == "failed"
         assert now.detail.startswith("OSError: no space (log: ")
@@ -107,33 +89,33 @@ class TestKey:
 
 class TestLock:
     def test_is_taken_once(self, file: Path) -> None:
-        lock = archive._lock_file(file)
-        assert archive._take(lock)
-        assert not archive._take(lock)
+        lock = archive.lock_file(file)
+        assert archive.take(lock)
+        assert not archive.take(lock)
         assert [path.name for path in file.parent.iterdir()] == [lock.name], "no other files stay"
 
     def test_is_taken_over_from_the_dead(self, file: Path) -> None:
-        lock = archive._lock_file(file)
+        lock = archive.lock_file(file)
         lock.write_text(str(a_dead_process()))
         assert archive.status().state == "missing"
-        assert archive._take(lock)
+        assert archive.take(lock)
         assert lock.read_text() == str(os.getpid())
 
     def test_is_taken_over_when_it_is_older_than_a_builder_can_be(self, file: Path) -> None:
-        lock = archive._lock_file(file)
+        lock = archive.lock_file(file)
         lock.write_text(str(os.getpid()))
         os.utime(lock, (1, 1))
-        assert archive._take(lock)
+        assert archive.take(lock)
 
     def test_one_of_many_gets_it(self, file: Path) -> None:
         program = textwrap.dedent(f"""
             import sys, time
-            sys.path.insert(0, {str(ROOT)!r})
+            sys.path.insert(0, {str(SOURCE)!r})
             from pathlib import Path
             from firesteel.spark.session import archive
             print("ready", flush=True)
             sys.stdin.readline()
-            print(archive._take(Path({str(archive._lock_file(file))!r})), flush=True)
+            print(archive.take(Path({str(archive.lock_file(file))!r})), flush=True)
             sys.stdin.readline()
         """)
         many = [
@@ -180,7 +162,7 @@ class TestAtExit:
         assert started == [True]
 
     def test_not_twice(self, file: Path, started: list[bool]) -> None:
-        archive._lock_file(file).write_text(str(os.getpid()))
+        archive.lock_file(file).write_text(str(os.getpid()))
         archive._build_after(os.getpid())
         assert started == []
 
@@ -192,7 +174,7 @@ class TestAtExit:
         "when",
         [
             lambda file, environment: file.write_bytes(b""),
-            lambda file, environment: archive._fail(file, "it failed before"),
+            lambda file, environment: archive.record_failure(file, "it failed before"),
             lambda file, environment: environment("CI", "true"),
             lambda file, environment: environment("FIRESTEEL_ARCHIVE", "off"),
             lambda file, environment: environment("FIRESTEEL_ARCHIVE", "use"),
@@ -209,75 +191,3 @@ class TestAtExit:
         when(file, monkeypatch.setenv)
         archive.build_at_exit()
         assert registered == []
-
-
-class TestBuilder:
-    """In a process of its own, as the real one; only the making is made up."""
-
-    def run(self, body: str) -> subprocess.CompletedProcess[str]:
-        program = f"import sys; sys.path.insert(0, {str(ROOT)!r})\nfrom firesteel.spark import archive\n{body}\n"
-        program += "archive.main(background=True)"
-        return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
-
-    def test_success(self, file: Path) -> None:
-        done = self.run("archive._run_to_the_end = lambda partial: partial.write_bytes(b'made')")
-        assert done.returncode == 0, done.stderr
-        assert file.read_bytes() == b"made"
-        assert [path.name for path in file.parent.iterdir()] == [file.name]
-
-    def test_failure_is_written_down(self, file: Path) -> None:
-        self.run("def broken(partial): raise OSError('no space')\narchive._run_to_the_end = broken")
-        assert archive.status().state == "failed"
-        assert "OSError: no space" in archive.status().detail
-        assert not archive._lock_file(file).exists()
-
-    def test_no_archive_is_a_failure(self, file: Path) -> None:
-        self.run("archive._run_to_the_end = lambda partial: None")
-        assert "the JVM ended without writing an archive" in archive.status().detail
-
-    def test_it_ends_itself(self, file: Path) -> None:
-        done = self.run(
-            "import time; archive.LIMIT = 0.2\n"
-            "archive._run_to_the_end = lambda partial: (partial.write_bytes(b'half'), time.sleep(50))"
-        )
-        assert done.returncode == 1
-        assert "not done after 0.2 seconds" in archive.status().detail
-        assert [path.suffix for path in file.parent.iterdir()] == [".failed"]
-
-    def test_it_leaves_the_work_to_another(self, file: Path) -> None:
-        archive._lock_file(file).write_text(str(os.getpid()))
-        done = self.run("archive._run_to_the_end = lambda partial: 1 / 0")
-        assert done.returncode == 0, done.stderr
-        assert archive.status().state == "building"
-
-    def test_a_failed_build_is_tried_again_only_when_asked(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        archive._fail(file, "it failed before")
-        asked: list[Path] = []
-        monkeypatch.setattr(archive, "_start_builder", lambda file, *, background: asked.append(file))
-        monkeypatch.setattr(archive, "_wait", lambda builder: None)
-        assert archive.build().state == "missing"
-        assert asked == [file]
-
-    def test_a_cache_that_cannot_be_written_is_no_error(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        (tmp_path / "a file").write_text("")
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a file"))
-        assert archive.build().state == "missing"
-
-
-def test_what_nobody_uses_is_removed(cache: Path) -> None:
-    for name, age in [("spark-old.jsa", 40), ("spark-new.jsa", 3), ("other", 40)]:
-        (cache / name).write_text("")
-        os.utime(cache / name, (time.time() - age * 86400,) * 2)
-    archive._prune(cache)
-    assert sorted(path.name for path in cache.iterdir()) == ["other", "spark-new.jsa"]
-
-
-@pytest.mark.slow
-def test_a_real_archive(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("SPARK_HOME")
-    now = archive.build()
-    assert now.state == "ready" and now.path is not None, now
-    assert now.path.stat().st_size > 50e6
-    log = archive._log_file(now.path).read_text()
-    assert "Traceback" not in log
-    assert "_streams: " in log

@@ -9,8 +9,6 @@ from pyspark.sql import functions as F
 import firesteel as fs
 from firesteel.spark.session import checkpoints
 
-TMP = tempfile.gettempdir()
-
 
 def test_a_local_session_has_a_file_system_that_runs_no_programs(spark):
     folder = checkpoints.new_folder(spark)
@@ -25,27 +23,22 @@ def test_a_local_session_has_a_file_system_that_runs_no_programs(spark):
     assert not os.path.exists(on_disk)
 
 
-def test_a_run_writes_its_checkpoint_there_and_takes_it_away(spark):
-    seen = []
+def test_a_run_writes_its_checkpoint_there_and_takes_it_away(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    pattern = f"{tmp_path}/firesteel-*/**"
 
-    def count(frame):
-        return frame.groupBy(F.col("n") % 2).count()
+    def count_and_look(frame):
+        # Python code within the query: it looks while the run is under way.
+        look = F.udf(lambda key: "\n".join(glob.glob(pattern, recursive=True)), "string")
+        return frame.groupBy((F.col("n") % 2).alias("key")).count().select("count", look("key").alias("files"))
 
-    def look(instant):
-        seen.extend(glob.glob(f"{TMP}/firesteel-*/state/0/*/*.delta") + glob.glob(f"{TMP}/firesteel-*/offsets/*"))
-        return True
-
-    before = set(glob.glob(f"{TMP}/firesteel-*"))
-    stream = fs.Stream("n INT", [[(1,), (2,)], [(3,)]])
-    fs.for_all(_just(stream), count, fs.always(look), cases=1, output_mode="update", spark=spark)
-    assert any("/state/" in path for path in seen) and any("/offsets/" in path for path in seen)
-    assert set(glob.glob(f"{TMP}/firesteel-*")) <= before
-
-
-def _just(stream):
-    from hypothesis import strategies as st
-
-    return st.just(stream)
+    trace = fs.run(fs.Stream("n INT", [[(1,), (2,)], [(3,)]]), count_and_look, output_mode="update", spark=spark)
+    (last,) = trace[1].output
+    assert last.count == 2, "batch 1 found the state of batch 0"
+    files = [os.path.relpath(file, tmp_path).partition("/")[2] for file in last.files.split("\n")]
+    assert {"offsets/0", "offsets/1", "commits/0"} <= set(files)
+    assert any(file.startswith("state/0/") and file.endswith("/1.delta") for file in files), files
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_location_of_the_session_comes_first(spark, tmp_path):

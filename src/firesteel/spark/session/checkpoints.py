@@ -1,16 +1,17 @@
-"""Checkpoint folders, quick ones where that can be: files that are written without a process for each.
+"""Checkpoint folders, on a file system that is quick where driver and executors are one process.
 
-Where Hadoop's native library is absent, as it is beside PySpark from PyPI, its local file system runs `chmod` for every
-file and every checksum of a file. A micro-batch writes some of each, and spent a third of its time there. So the driver
-gets a local file system that leaves permissions alone, in a scheme of its own. It is compiled by Janino, which Spark
-brings along for its own generated code. Only where driver and executors are one process: elsewhere the class is not.
+PySpark from PyPI comes without Hadoop's native library. Hadoop's local file system then runs `chmod` for every file and
+for every checksum of a file, and a micro-batch spends a third of its time on that. So the driver gets a local file
+system that leaves permissions alone, in a scheme of its own. It is compiled by Janino, which Spark has for its own
+generated code. On a cluster the executors would not have the class, so there Hadoop's own file system is used.
 """
 
 from __future__ import annotations
 
 import tempfile
-import uuid
 from typing import TYPE_CHECKING, Any
+
+from firesteel.spark.session import folders
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,9 +31,9 @@ public class PlainLocalFileSystem extends org.apache.hadoop.fs.RawLocalFileSyste
 
 
 def new_folder(spark: SparkSession) -> str:
-    """A folder not there yet: below the session's own checkpoint location where it has one, as on a cluster."""
+    """The path of a folder that does not exist yet: below the session's checkpoint location if it has one."""
     base = spark.conf.get("spark.sql.streaming.checkpointLocation", None)
-    name = f"firesteel-{uuid.uuid4()}"
+    name = folders.new_name()
     if base:
         return f"{base.rstrip('/')}/{name}"
     folder = f"{tempfile.gettempdir().rstrip('/')}/{name}"
@@ -40,7 +41,7 @@ def new_folder(spark: SparkSession) -> str:
 
 
 def remove(spark: SparkSession, folder: str) -> None:
-    """Remove a checkpoint folder with all that is in it."""
+    """Removes a checkpoint folder with everything in it."""
     jvm: Any = spark._jvm
     path = jvm.org.apache.hadoop.fs.Path(folder)
     path.getFileSystem(spark._jsc.hadoopConfiguration()).delete(path, True)

@@ -52,7 +52,7 @@ class Java:
 def find() -> Java | None:
     """The Java that Spark's scripts will take: JAVA_HOME's if that is set, else the one on the PATH.
 
-    None if there is none. See `require` for the version that explains.
+    None if there is none. `require` raises an error that explains instead.
     """
     executable = _executable()
     if executable is None:

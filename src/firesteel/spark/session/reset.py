@@ -1,4 +1,4 @@
-"""Leaves a running session as it was before a test: temporary views, cache, SQL settings, streaming queries.
+"""Puts a running session back as it was before a test: temporary views, cache, SQL settings, streaming queries.
 
 Not here: making the session (`firesteel.spark.session.start`), and when to reset (`firesteel.pytest_plugin`).
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What a test must leave behind as it found it: see `snapshot` and `restore`."""
+    """The parts of a session that a test must leave as it found them: see `snapshot` and `restore`."""
 
     views: frozenset[str]
     cached: bool
@@ -65,7 +65,7 @@ def remember(spark: SparkSession) -> None:
 
 
 def restore(spark: SparkSession, before: Snapshot | None) -> None:
-    """Takes back what came since the snapshot; with none, what came since the session started.
+    """Undoes what came since the snapshot; without one, what came since the session started.
 
     What was there before stays, so that a module's own fixture may keep views, settings, a cached frame or a query
     over several tests.
@@ -103,7 +103,8 @@ def _cache(spark: SparkSession) -> Any:
 
 @lru_cache(maxsize=1)
 def _hash_map(jvm: Any) -> Any:
-    # Kept, because py4j asks the JVM about `java`, `java.util` and `java.util.HashMap` each time: as long as the rest.
+    # Kept, because py4j would ask the JVM about `java`, `java.util` and `java.util.HashMap` each time. That takes as
+    # long as the rest of a snapshot.
     return jvm.java.util.HashMap
 
 

@@ -1,26 +1,25 @@
 """The one local Spark session that tests share: quick to start, quiet, and with nothing left behind.
 
-What is here: the settings, and starting with them. Not here: resetting the session between tests
-(`reset`), the class-data archive that halves the start (`archive`), finding Java
-(`java`). PySpark is imported when `session` is called.
+Here: the settings, and starting with them. Not here: resetting the session between tests (`reset`), the class-data
+archive that halves the time of the start (`archive`), temporary folders (`folders`), finding Java (`java`). PySpark is
+imported when `session` is called.
 """
 
 from __future__ import annotations
 
-import atexit
 import os
 import re
-import shutil
 import sys
-import tempfile
 import threading
+import uuid
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument, described
-from firesteel.spark.session import archive, java, reset
+from firesteel.spark.session import archive, folders, java, reset
+from firesteel.spark.session.folders import private_directory as private_directory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,8 +35,8 @@ def session(config: Mapping[str, str] | None = None) -> SparkSession:
     'UTC'
 
     A session that is already running, whoever made it, is returned as it is. `config` wins over every setting that
-    firesteel would choose. With a session running, its SQL settings are set, and one that can only be chosen at the
-    start has to have that value already: `InvalidArgument` names the one that has not.
+    firesteel would choose. On a running session the SQL settings of `config` are set. A setting that can only be chosen
+    at the start must have that value already: otherwise `InvalidArgument` names it.
     """
     wanted = _checked(config)
     with _lock:
@@ -131,7 +130,8 @@ def _shown(running: SparkSession, key: str) -> str:
 def _started(wanted: Mapping[str, str]) -> SparkSession:
     java.require()
     _refuse_connect()
-    # Else Python workers may start another interpreter, one without the user's packages.
+    folders.clear_abandoned()
+    # Otherwise Python workers may start another interpreter, one without the user's packages.
     for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
         os.environ[name] = sys.executable
     from pyspark.sql import SparkSession
@@ -140,6 +140,7 @@ def _started(wanted: Mapping[str, str]) -> SparkSession:
     _join_java_options(settings, wanted)
     _launch(settings)
     made = SparkSession.builder.config(map={**settings}).getOrCreate()
+    _remove_with_the_jvm(made, private_directory())
     reset.remember(made)
     archive.build_at_exit()
     return made
@@ -166,7 +167,7 @@ def _defaults() -> dict[str, str]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.session.timeZone": "UTC",
-        "spark.sql.timeType.enabled": "true",  # else 4.3 refuses TIME columns
+        "spark.sql.timeType.enabled": "true",  # otherwise 4.3 refuses TIME columns
         # Every partition of a shuffle is a task, and a task costs more than the few rows of a test in it. Two, so
         # that what depends on partitions can still go wrong.
         "spark.sql.shuffle.partitions": "2",
@@ -177,6 +178,7 @@ def _defaults() -> dict[str, str]:
         # The default one forks a process for file permissions at every write: 172 -> 106 ms a batch.
         "spark.sql.streaming.checkpointFileManagerClass": _checkpoint_manager(),
         "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
+        **_socket_settings(private),
         # Its own for every process, so that pytest-xdist workers do not meet.
         "spark.sql.warehouse.dir": str(private / "warehouse"),
         "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={private}/metastore_db;create=true",
@@ -215,6 +217,8 @@ def _java_options(private: Path) -> list[str]:
         "-Djdk.lang.Process.launchMechanism=VFORK",
         f"-Dlog4j2.configurationFile={_log_settings(private).as_uri()}",
         f"-Dderby.system.home={private}",
+        # Otherwise the JVM's files are in /tmp, whatever TMPDIR says, and stay there if it is killed.
+        f"-Djava.io.tmpdir={private}",
         *archive.java_options(),
     ]
 
@@ -225,10 +229,24 @@ def _join_java_options(settings: dict[str, str], wanted: Mapping[str, str]) -> N
         settings[key] = f"{_defaults()[key]} {wanted[key]}"
 
 
+def _socket_settings(private: Path) -> dict[str, str]:
+    """Sockets are with the JVM's temporary files, or in /tmp if their paths would be longer than the system allows."""
+    length = len(os.fsencode(private / f".{uuid.UUID(int=0)}.sock"))
+    return {} if length <= _LONGEST_SOCKET_PATH else {"spark.python.unix.domain.socket.dir": "/tmp"}
+
+
+def _remove_with_the_jvm(made: SparkSession, private: Path) -> None:
+    """Has the JVM remove the directory when it ends: it ends after this process, also if this process is killed."""
+    jvm: Any = made.sparkContext._jvm
+    jvm.org.apache.spark.util.ShutdownHookManager.registerShutdownDeleteDir(jvm.java.io.File(str(private)))
+
+
 def _quoted(option: str) -> str:
     """As the launcher splits options: on spaces that no quotes protect."""
     return f'"{option}"' if " " in option else option
 
+
+_LONGEST_SOCKET_PATH = 107 if sys.platform == "linux" else 103
 
 _LOG4J = """\
 rootLogger.level = error
@@ -265,31 +283,6 @@ def _log_settings(private: Path) -> Path:
     return file
 
 
-# --- the private directory ------------------------------------------------------------------------
-
-_private: dict[int, Path] = {}
-
-
-def private_directory() -> Path:
-    """The temporary directory of this process's session: warehouse, metastore, log settings. Removed at exit.
-
-    >>> private_directory() == private_directory()
-    True
-    """
-    # By process id: a forked child neither shares its parent's directory nor removes it.
-    own = os.getpid()
-    if own not in _private:
-        _private[own] = Path(tempfile.mkdtemp(prefix="firesteel-"))
-        atexit.register(_remove_private, own)
-    return _private[own]
-
-
-def _remove_private(owner: int) -> None:
-    if os.getpid() == owner and owner in _private:
-        # The JVM may still be ending, with files of the metastore open; what it adds now nobody will miss.
-        shutil.rmtree(_private.pop(owner), ignore_errors=True)
-
-
 # --- launching the JVM ---------------------------------------------------------------------------
 
 
@@ -321,9 +314,9 @@ def _launch(settings: Mapping[str, str]) -> None:
 
 
 def _pass_on(source: int) -> None:
-    """Copies what the JVM says to standard error, less what is only the JVM's own chatter.
+    """Copies the JVM's standard error to ours, without the lines that are only chatter.
 
-    To the file descriptor: under pytest that is captured with the test during which it was said.
+    To the file descriptor, so that pytest captures it with the test that was running.
     """
     with open(source, "rb", buffering=0) as said:
         rest = b""
