@@ -17,15 +17,15 @@ BATCHES = ss.batches(event)
 @pytest.mark.parametrize(
     "make, message",
     [
-        (lambda: five_minutes([[1]]), "stream=[[1]] (list) is no strategy"),
-        (lambda: five_minutes(Stream(None, [])), "is no strategy: write a strategy of streams"),
+        (lambda: five_minutes([[1]]), "stream=[[1]] (list) is not a strategy"),
+        (lambda: five_minutes(Stream(None, [])), "is not a strategy: write a strategy of streams"),
         (
             lambda: ss.timed(BATCHES, every="1 hour", column="tz"),
             "column='tz' (str) names no column: the records have id, ts",
         ),
         (
             lambda: ss.timed(BATCHES, every="1 hour", column="id"),
-            "column='id' (str) is no timestamp, but INT: name a column of type TIMESTAMP or TIMESTAMP_NTZ",
+            "column='id' (str) is not a timestamp, but INT: name a column of type TIMESTAMP or TIMESTAMP_NTZ",
         ),
         (lambda: ss.timed(BATCHES, every="1 hour", column=1), "column=1 (int) is no name of a column"),
         (lambda: ss.timed(SOME, every="soon", column="ts"), "every='soon' (str) is no duration"),
@@ -39,8 +39,8 @@ BATCHES = ss.batches(event)
             lambda: five_minutes(late="8 minutes", out_of_order="480 seconds"),
             "late='8 minutes' (str) is not more than out_of_order='480 seconds' (str)",
         ),
-        (lambda: five_minutes(start="2030-01-01"), "start='2030-01-01' (str) is no moment: write a datetime"),
-        (lambda: five_minutes(start=date(2030, 1, 1)), "start=datetime.date(2030, 1, 1) (date) is no moment"),
+        (lambda: five_minutes(start="2030-01-01"), "start='2030-01-01' (str) is not a moment: write a datetime"),
+        (lambda: five_minutes(start=date(2030, 1, 1)), "start=datetime.date(2030, 1, 1) (date) is not a moment"),
     ],
 )
 def test_bad_arguments(make, message):
@@ -59,10 +59,10 @@ def test_bad_arguments(make, message):
             "which is no record: make records with ss.records('..., ts TIME",
         ),
         (five_minutes(st.just(Batch([Record(a=1, b=2)]))), "column='ts' (str) names no column: the records have a, b"),
-        (five_minutes(st.just(Batch([Record(ts=5)]))), "is no timestamp: it holds value=5 (int)"),
+        (five_minutes(st.just(Batch([Record(ts=5)]))), "is not a timestamp: it holds value=5 (int)"),
         (five_minutes(ss.always(ss.batches(ss.records("a INT")), during=2)), "names no column: the records have a"),
         (five_minutes(st.just(Stream("a INT", [[], []]))), "names no column: the records have a"),
-        (five_minutes(st.just(Stream("ts DATE", [[]]))), "column='ts' (str) is no timestamp, but DATE"),
+        (five_minutes(st.just(Stream("ts DATE", [[]]))), "column='ts' (str) is not a timestamp, but DATE"),
         (five_minutes(start=datetime(9999, 12, 31, 23, 59)), "the stream reaches beyond the year 9999"),
     ],
 )

@@ -35,7 +35,7 @@ def test_the_schema_is_known_and_streams_are_made_of_them():
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ({"batches": Batch()}, "batches=.* is no strategy"),
+        ({"batches": Batch()}, "batches=.* is not a strategy"),
         ({"min_partitions": 0}, r"min_partitions=0 \(int\) is not possible: write a whole number from 1"),
         ({"min_partitions": 3, "max_partitions": 2}, r"max_partitions=2 \(int\) is less than min_partitions=3"),
     ],

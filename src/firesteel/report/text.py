@@ -6,7 +6,7 @@ from firesteel.evidence.frames import Difference, Undecided
 from firesteel.evidence.nothing import Nothing
 from firesteel.evidence.report import Asked, Report
 from firesteel.evidence.runs import WINDOW, Broken, Counterexample, Different, Open, Raised
-from firesteel.report import sides
+from firesteel.report import frames
 from firesteel.report.again import again
 from firesteel.report.facts import facts, lines
 from firesteel.report.table import deciding, table
@@ -35,10 +35,8 @@ def render(report: Report) -> str:
             ]
         case Counterexample() as found:
             parts = [*_counterexample(report, found, asked)]
-        case Difference() as found:
-            return sides.told(found)
-        case Undecided() as found:
-            return found.reason
+        case Difference() | Undecided() as found:
+            return frames.told(found)
     return "\n\n".join(part for part in parts if part)
 
 

@@ -1,3 +1,0 @@
-"""Old import path; see `firesteel.report.frames`."""
-
-from firesteel.report.frames import told as told
