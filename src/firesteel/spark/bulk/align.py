@@ -9,9 +9,8 @@ aggregation, two watermarks in the same cell of the grid are the same; elsewhere
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
@@ -34,19 +33,20 @@ class Watermark:
     """Columns whose nulls Spark filters out before the watermark sees the record."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class TimeFacts:
-    """What the plan of one output says about event time; gathered while the plan is rebuilt."""
+    """What the plan of one output says about event time."""
 
-    watermarks: list[Watermark] = field(default_factory=list)
-    cells: list[int | None] = field(default_factory=list)
+    watermarks: tuple[Watermark, ...] = ()
+    cells: tuple[int | None, ...] = ()
     """For every operator that compares with the watermark: the grid of its windows in microseconds, None for none."""
-    grids: dict[int, int] = field(default_factory=dict)
-    """The grid of columns that hold windows, by expression id."""
     reacts: bool = False
-    """Does it matter when what a watermark lets out comes out? To what keeps or drops records by what came before."""
+    """Does a later result depend on the micro-batch in which an earlier one came out?
+
+    So it is where an operator keeps or drops a record because of the records before it, or reads the clock.
+    """
     by_batch: bool = False
-    """Does it matter to the records that come out in the end in which micro-batch a record came?"""
+    """Do the records that come out in the end depend on the micro-batch in which an input record came?"""
 
     @property
     def cell(self) -> int | None:
@@ -56,16 +56,6 @@ class TimeFacts:
             return None
         cell = math.gcd(*known)
         return cell // 1000 if not cell % 1000 else None
-
-    def seen_window(self, expression_id: int, text: str) -> None:
-        """Remember a column of windows: sizes, steps and offsets are numbers in its expression."""
-        if _WINDOW in text:
-            steps = [int(number) for number in re.findall(r"(?:%|\+|-) (-?\d+)\)", text)]
-            if math.gcd(*steps) > 0:  # else it is written in a way that is not known here: on no grid
-                self.grids[expression_id] = math.gcd(*steps)
-
-
-_WINDOW = "named_struct(start, knownnullable(precisetimestampconversion("
 
 
 Edges: TypeAlias = Mapping[Watermark, Sequence[tuple[int, int | None] | None]]

@@ -6,13 +6,15 @@ batch; the end of event time is written into the tracker that Spark takes the ne
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from firesteel.spark.failures import SubjectFailure
+from firesteel.spark.jvm import field_of
+from firesteel.spark.plans.reader import analysed
+from firesteel.spark.plans.tree import Node
 from firesteel.values.durations import START
 
 if TYPE_CHECKING:
@@ -34,18 +36,36 @@ class Traits:
     """What the plan of a subject says about how its query has to be driven."""
 
     def __init__(self, frame: DataFrame) -> None:
-        lines = _NODE.findall(frame._jdf.queryExecution().analyzed().toString())
-        self.event_time = any(name == "EventTimeWatermark" for name, _ in lines)
-        self.processors = any(name.startswith("TransformWithState") for name, _ in lines)
-        self.in_python = any(name == "TransformWithStateInPySpark" for name, _ in lines)
+        nodes = list(analysed(frame).walk())
+        kinds = {node.kind for node in nodes}
+        self.event_time = "EventTimeWatermark" in kinds
+        self.in_python = "TransformWithStateInPySpark" in kinds
+        self.processors = self.in_python or "TransformWithState" in kinds
         # Spark runs batch after batch for these, because a timer may be due: it is never idle.
-        self.restless = any("WithState" in name and "ProcessingTime" in rest for name, rest in lines)
+        self.restless = any(_waits_for_the_clock(node) for node in nodes)
         # Where it runs no batch without data, the runner has to.
         self.driven = self.restless or frame.sparkSession.conf.get(_NO_DATA) == "false"
 
 
-# A line of a plan's tree: branches, a mark for streaming, the node's name, its arguments.
-_NODE = re.compile(r"^[ :+|-]*~?(\w+)(.*)$", re.MULTILINE)
+# What tells operators with state of the user's own when time has passed: the argument, and whether it is the clock.
+_TIMEOUTS = {"NoTimeout": False, "EventTimeTimeout": False, "ProcessingTimeTimeout": True}
+_TIME_MODES = {"NoTime": False, "EventTime": False, "ProcessingTime": True}
+_TIMED = {
+    "FlatMapGroupsInPandasWithState": ("timeout", _TIMEOUTS),
+    "FlatMapGroupsWithState": ("timeout", _TIMEOUTS),
+    "TransformWithState": ("timeMode", _TIME_MODES),
+    "TransformWithStateInPySpark": ("timeMode", _TIME_MODES),
+}
+
+
+def _waits_for_the_clock(node: Node) -> bool:
+    if node.kind not in _TIMED:
+        return False
+    name, known = _TIMED[node.kind]
+    told = node.argument(name)
+    if told not in known:
+        raise SubjectFailure(f"this version of Spark has a {name} that firesteel does not know: {told}")
+    return known[str(told)]
 
 
 @contextmanager
@@ -121,7 +141,7 @@ class Control:
     def end_event_time(self) -> bool:
         """Move the watermark past everything, from the next but one batch on; False where there is none."""
         tracker = self._execution.watermarkTracker()
-        ends = field_of(tracker, "operatorToWatermarkMap").get(tracker)
+        ends = _field(tracker, "operatorToWatermarkMap").get(tracker)
         as_java = self._jvm.scala.jdk.javaapi.CollectionConverters.asJava
         found: dict[Any, Any] = dict(as_java(ends))
         far = max([self.watermark, *map(_value, found.values())]) + _FAR
@@ -146,23 +166,14 @@ def _millis(moment: datetime) -> int:
 
 
 def _give_clock(execution: Any, clock: Any) -> None:
-    field_of(execution, "triggerClock").set(execution, clock)
+    _field(execution, "triggerClock").set(execution, clock)
 
 
-def field_of(thing: Any, name: str) -> Any:
-    """A private field of a JVM object, through its class or one above it."""
-    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
-
-    found = thing.getClass()
-    while found is not None:
-        try:
-            field = found.getDeclaredField(name)
-        except Py4JJavaError:
-            found = found.getSuperclass()
-        else:
-            field.setAccessible(True)
-            return field
-    raise SubjectFailure(
-        f"this version of Spark keeps time in a way that firesteel does not know (no {name} in "
-        f"{thing.getClass().getName()}): processing time and the end of event time cannot be controlled with it"
-    )
+def _field(thing: Any, name: str) -> Any:
+    try:
+        return field_of(thing, name)
+    except LookupError as error:
+        raise SubjectFailure(
+            f"this version of Spark keeps time in a way that firesteel does not know ({error}): processing time and "
+            "the end of event time cannot be controlled with it"
+        ) from None
