@@ -63,7 +63,7 @@ Edges: TypeAlias = Mapping[Watermark, Sequence[tuple[int, int | None] | None]]
 
 
 def edges_of(case: Case, facts: Sequence[TimeFacts]) -> Edges:
-    """The event times of a case, as far as watermarks go by them."""
+    """The event times of a case that its watermarks are computed from."""
     operators = dict.fromkeys(operator for fact in facts for operator in fact.watermarks)
     return {operator: [_edges(case, operator, index) for index in range(case.length)] for operator in operators}
 
@@ -90,7 +90,7 @@ def _milliseconds(moment: datetime) -> int:
 
 
 def watermarks_alone(edges: Edges, operators: Sequence[Watermark], length: int, lowest: bool) -> list[int]:
-    """The watermark in force in each batch of a case that runs alone, in milliseconds; 0 is none."""
+    """The watermark in force in each batch of a case that runs alone, in milliseconds; 0 where there is none."""
     found, current = [], 0
     latest: dict[Watermark, int] = {}
     for index in range(length):
@@ -106,7 +106,7 @@ def watermarks_alone(edges: Edges, operators: Sequence[Watermark], length: int, 
 
 
 def has_late_records(edges: Edges, facts: Sequence[TimeFacts], alone: Sequence[Sequence[int]]) -> bool:
-    """Does a record come that Spark might drop as late? How many it drops, it only says for all cases together."""
+    """Does a record come that Spark might drop as late? It only says for all cases together how many it drops."""
     return any(
         edge is not None and edge[0] <= watermarks[index]
         for fact, watermarks in zip(facts, alone, strict=True)
@@ -119,7 +119,8 @@ def has_late_records(edges: Edges, facts: Sequence[TimeFacts], alone: Sequence[S
 def cell_of(edges: Edges, facts: Sequence[TimeFacts], length: int) -> Hashable:
     """What cases have to have in common to run together.
 
-    Every watermark by itself: the lowest of several, of all cases together, is none of the cases' own.
+    Every watermark counts by itself. Cases whose lowest watermarks are equal may move different ones, and the lowest of
+    all cases together is then another.
     """
     return tuple(
         tuple(

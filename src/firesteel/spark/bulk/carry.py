@@ -12,6 +12,7 @@ A node that is not known here is refused, with the reason: the subject then runs
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from firesteel.spark.bulk import carry_python
@@ -19,16 +20,14 @@ from firesteel.spark.bulk.align import TimeFacts
 from firesteel.spark.bulk.event_time import EventTime
 from firesteel.spark.failures import CannotCarry as CannotCarry
 from firesteel.spark.failures import SubjectFailure, root_cause
-from firesteel.spark.jvm import Package, Scala, java_class
+from firesteel.spark.plans.catalyst import Catalyst
 from firesteel.spark.plans.reader import analysed, read
 from firesteel.spark.plans.tree import Expression, Node
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
     from firesteel.spark.engines.source import PackedSource
-
-_CATALYST = "org.apache.spark.sql.catalyst"
 
 _Rebuilt: TypeAlias = tuple[Any, Any]
 """A plan in the JVM that has the hidden column, and the column's attribute in its output; None for the attribute where
@@ -45,17 +44,17 @@ def carrying(frame: DataFrame, sources: Mapping[str, PackedSource], mode: str) -
     from pyspark.sql import DataFrame
 
     spark = frame.sparkSession
-    gateway = spark.sparkContext._gateway
+    catalyst = Catalyst(spark)
     try:
-        plan = _inlined(spark, analysed(frame))
+        plan = _inlined(catalyst, analysed(frame))
         if not plan.handle.deterministic():
             raise CannotCarry("it uses an expression that is not deterministic, such as rand()")
-        carrier = _Carrier(spark, sources, mode, plan)
+        carrier = _Carrier(catalyst, sources, mode, plan)
         made, case = carrier.rebuilt(plan)
         if case is None:
             raise CannotCarry("no stream flows into it")
         whole = carrier.with_case(plan, made, case)
-        made = java_class(gateway, "org.apache.spark.sql.classic.Dataset").ofRows(spark._jsparkSession, whole)
+        made = catalyst.dataset(whole)
     except (Py4JError, PySparkException, SubjectFailure) as error:  # Spark's plan is not as expected
         raise CannotCarry(f"its plan could not be rebuilt ({root_cause(error)})") from error
     return DataFrame(made, spark), carrier.time.facts
@@ -64,25 +63,18 @@ def carrying(frame: DataFrame, sources: Mapping[str, PackedSource], mode: str) -
 class _Carrier:
     """Rebuilds one plan. Everything that is handed on, such as `case`, the hidden column, is an object in the JVM."""
 
-    def __init__(self, spark: SparkSession, sources: Mapping[str, PackedSource], mode: str, plan: Node) -> None:
-        gateway: Any = spark.sparkContext._gateway
-        self._spark = spark
-        self._scala = Scala(gateway)
-        self._seq = self._scala.seq
-        self._logical = Package(gateway, f"{_CATALYST}.plans.logical")
-        self._expressions = Package(gateway, f"{_CATALYST}.expressions")
-        self._equi_join = java_class(gateway, f"{_CATALYST}.planning.ExtractEquiJoinKeys")
+    def __init__(self, catalyst: Catalyst, sources: Mapping[str, PackedSource], mode: str, plan: Node) -> None:
+        self._catalyst, self._seq = catalyst, catalyst.seq
+        self._logical, self._expressions = catalyst.logical, catalyst.expressions
         self._inputs = {source.column: name for name, source in sources.items()}
         self._sources = sources
         self._mode = mode
         self._functions: list[tuple[Expression, Any]] = []
         # current_timestamp, localtimestamp, now, and others whose value a query is given when it starts
-        current = java_class(gateway, f"{_CATALYST}.trees.TreePattern").CURRENT_LIKE()
-        reads_clock = plan.handle.containsPattern(current)
-        optimizer = spark._jsparkSession.sessionState().optimizer()
-        self.time = EventTime(
-            self._inputs, lambda: read(spark, optimizer.execute(plan.handle)), reads_clock=reads_clock
-        )
+        reads_clock = plan.handle.containsPattern(catalyst.named("trees.TreePattern").CURRENT_LIKE())
+        optimizer = catalyst.spark._jsparkSession.sessionState().optimizer()
+        optimised = cache(lambda: read(catalyst.spark, optimizer.execute(plan.handle)))
+        self.time = EventTime(self._inputs, optimised, reads_clock=reads_clock)
 
     def rebuilt(self, node: Node) -> _Rebuilt:
         """The plan with the column kept."""
@@ -117,7 +109,7 @@ class _Carrier:
                 self.time.keeps_state()
                 # Without its spec, from which Spark would find the user's keys again when the query starts.
                 keys = node.handle.keys().appended(case)
-                return getattr(self._logical, node.kind)(keys, made, self._scala.none), case
+                return getattr(self._logical, node.kind)(keys, made, self._catalyst.scala.none), case
             case "Distinct":
                 self.time.keeps_state()  # Spark turns it into an aggregation
                 return self._with_children(node, made), case
@@ -132,7 +124,7 @@ class _Carrier:
                 self.time.sees_batches()
                 if kind in carry_python.STATEFUL:
                     self.time.keeps_state()
-                return carry_python.carried(self._spark, node, made, case)
+                return carry_python.carried(self._catalyst, node, made, case)
             case "GlobalLimit" | "LocalLimit" | "Tail" | "Offset":
                 raise CannotCarry("it limits the number of records, of all cases together")
             case kind:
@@ -150,7 +142,7 @@ class _Carrier:
         records, case = packed.output().apply(0), packed.output().apply(1)
         shown = node.handle.output().init()
         unpacked = self._expressions.Inline(records)
-        return self._logical.Generate(unpacked, self._seq([0]), False, self._scala.none, shown, packed), case
+        return self._logical.Generate(unpacked, self._seq([0]), False, self._catalyst.scala.none, shown, packed), case
 
     def _project(self, node: Node, made: Any, case: Any) -> _Rebuilt:
         for named in node.expressions_of("projectList"):
@@ -192,17 +184,18 @@ class _Carrier:
             if kind == "FullOuter" or kind == ("LeftOuter" if mine is None else "RightOuter"):
                 raise CannotCarry("it keeps every record of a static table in an outer join")
             return self._with_children(node, left, right), theirs if mine is None else mine
-        if self._equi_join.unapply(node.handle).isEmpty():
+        if self._catalyst.named("planning.ExtractEquiJoinKeys").unapply(node.handle).isEmpty():
             raise CannotCarry("it joins streams without an equality")
         self.time.keeps_state()
         both = self._expressions.EqualTo(mine, theirs)
         for condition in node.expressions_of("condition"):
             both = self._expressions.And(condition.handle, both)
         hint = node.handle.hint()
-        joined = self._logical.Join(left, right, node.handle.joinType(), self._scala.some(both), hint)
+        joined = self._logical.Join(left, right, node.handle.joinType(), self._catalyst.scala.some(both), hint)
         match kind:
             case "FullOuter":
-                either = self._alias(self._expressions.Coalesce(self._seq([mine, theirs])))
+                either = self._expressions.Coalesce(self._seq([mine, theirs]))
+                either = self._catalyst.alias(either, "__case", self._catalyst.new_id())
                 return self._logical.Project(joined.output().appended(either), joined), either.toAttribute()
             case "RightOuter":
                 return joined, theirs
@@ -237,13 +230,9 @@ class _Carrier:
                 return made
         children = [self._apart(child, case) for child in expression.children]
         self.time.sees_batches()
-        made = carry_python.column_function(self._spark, expression, children, case)
+        made = carry_python.column_function(self._catalyst, expression, children, case)
         self._functions.append((expression, made))
         return made
-
-    def _alias(self, expression: Any) -> Any:
-        fresh = self._expressions.NamedExpression.newExprId()
-        return self._expressions.Alias(expression, "__case", fresh, self._seq([]), self._scala.none, self._seq([]))
 
 
 # Nodes that pass on all columns of their one child, and look at records one by one.
@@ -269,9 +258,9 @@ def _is_vectorised(expression: Expression) -> bool:
     return expression.kind == "PythonUDF" and expression.arguments["evalType"] in carry_python.COLUMN_FUNCTIONS
 
 
-def _inlined(spark: SparkSession, plan: Node) -> Node:
+def _inlined(catalyst: Catalyst, plan: Node) -> Node:
     """The plan with its common table expressions put where they are used."""
     if not any(node.kind == "CTERelationDef" for node in plan.walk()):
         return plan
-    inline = java_class(spark.sparkContext._gateway, f"{_CATALYST}.optimizer.InlineCTE")(True, False, False)
-    return read(spark, inline.apply(plan.handle))
+    inline = catalyst.named("optimizer.InlineCTE")(True, False, False)
+    return read(catalyst.spark, inline.apply(plan.handle))

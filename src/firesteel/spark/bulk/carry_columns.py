@@ -20,7 +20,7 @@ class Arguments:
         self._names = [name for name in names if name is not None]
 
     def taken(self, columns: Any, named: dict[str, Any]) -> list[Any]:
-        """All arguments, those that are named last, without the column."""
+        """The user's arguments, without the column; named ones come last."""
         return [*columns[:-1], *(named[name] for name in self._names)]
 
     def given(self, columns: list[Any]) -> tuple[list[Any], dict[str, Any]]:
@@ -101,7 +101,7 @@ def of_columns(kind: Columns, pickled: Pickled, arguments: Arguments) -> Callabl
 
 
 def of_parts(kind: Columns, pickled: Pickled, arguments: Arguments) -> Callable[[Any], Any]:
-    """For functions of iterators of columns, or of tuples of them."""
+    """For functions that take an iterator over columns, or over tuples of columns."""
 
     def called(columns: list[Any]) -> Any:
         given = iter([columns[0] if len(columns) == 1 else tuple(columns)])
@@ -132,7 +132,7 @@ def _places(cases: Any) -> list[Any]:
 
 
 def _in_place(made: Any, places: list[Any]) -> Any:
-    """What was made of the cases one after the other, in the order that the records had together."""
+    """The results of all cases, one after the other, brought into the order that the records had together."""
     import numpy as np
 
     order = np.concatenate(places)
@@ -153,7 +153,7 @@ def _series_together(made: list[Any]) -> Any:
 
     parts = [part if isinstance(part, pd.DataFrame) else pd.Series(part) for part in made]
     if len({str(part.dtypes) for part in parts}) > 1:
-        parts = [part.astype(object) for part in parts]  # one type for all would change the values of some
+        parts = [part.astype(object) for part in parts]  # a common type would change some of the values
     return pd.concat(parts, ignore_index=True) if len(parts) != 1 else parts[0]
 
 

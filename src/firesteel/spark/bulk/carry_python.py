@@ -5,8 +5,8 @@ as a further key, so that groups, state and timers of cases stay apart.
 
 mapInPandas and mapInArrow have no groups: a partition mixes the records of cases, and so do the frames made of it. The
 wrapper takes a partition apart, and calls the function once for every case that has records in it, with frames of the
-case's own. Alone it is called for partitions without records as well; so it is tried with none beforehand, and refused
-if it yields any then.
+case's own. In a run alone, Spark also calls the function for partitions without records. So it is tried with no records
+beforehand, and refused if it yields any.
 """
 
 from __future__ import annotations
@@ -18,13 +18,11 @@ from typing import TYPE_CHECKING, Any
 from firesteel.spark.bulk import carry_columns as columns
 from firesteel.spark.bulk import carry_workers as workers
 from firesteel.spark.failures import CannotCarry, root_cause
-from firesteel.spark.jvm import Package, Scala, java_class
+from firesteel.spark.plans.catalyst import Catalyst
 from firesteel.spark.plans.tree import Expression, Node
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-_CATALYST = "org.apache.spark.sql.catalyst"
 
 NODES = frozenset(
     {"FlatMapGroupsInPandas", "FlatMapGroupsInArrow", "FlatMapGroupsInPandasWithState", "TransformWithStateInPySpark",
@@ -43,19 +41,19 @@ COLUMN_FUNCTIONS: dict[object, tuple[Callable[..., Any], columns.Columns]] = {
 """Functions of whole columns (pandas series, Arrow arrays, iterators of these) by PySpark's numbers for them."""
 
 
-def column_function(spark: SparkSession, udf: Expression, arguments: list[Any], case: Any) -> Any:
+def column_function(catalyst: Catalyst, udf: Expression, arguments: list[Any], case: Any) -> Any:
     """A function of whole columns, called for every case by itself: the column is its last argument."""
-    types = [_exact_types(spark).get(each.data_type or "") for each in udf.children]
+    types = [_exact_types(catalyst.spark).get(each.data_type or "") for each in udf.children]
     names = [each.arguments["key"] if each.kind == "NamedArgumentExpression" else None for each in udf.children]
     wrap, kind = COLUMN_FUNCTIONS[udf.arguments["evalType"]]
     known = columns.Arguments(types, [None if name is None else str(name) for name in names])
-    wrapper = wrap(kind, workers.Pickled(_command(spark, udf)), known)
-    return _function(spark, udf, wrapper, udf.handle.dataType(), [*arguments, case])
+    wrapper = wrap(kind, workers.Pickled(_command(catalyst, udf)), known)
+    return _function(catalyst, udf, wrapper, udf.handle.dataType(), [*arguments, case])
 
 
-def carried(spark: SparkSession, node: Node, made: Any, case: Any) -> tuple[Any, Any]:
+def carried(catalyst: Catalyst, node: Node, made: Any, case: Any) -> tuple[Any, Any]:
     """A node made again over a child that has the column `case`, and the column's attribute in its output."""
-    again = _Again(spark, node, made, case)
+    again = _Again(catalyst, node, made, case)
     match node.kind:
         case "FlatMapGroupsInPandas" | "FlatMapGroupsInArrow":
             return again.grouped(), again.field
@@ -72,13 +70,9 @@ def carried(spark: SparkSession, node: Node, made: Any, case: Any) -> tuple[Any,
 class _Again:
     """One node with a Python function, on its way to being made again."""
 
-    def __init__(self, spark: SparkSession, node: Node, made: Any, case: Any) -> None:
-        gateway: Any = spark.sparkContext._gateway
-        self._spark, self._node, self._made, self._case = spark, node, made, case
-        self._plan = node.handle
-        self._logical = Package(gateway, f"{_CATALYST}.plans.logical")
-        self._expressions = Package(gateway, f"{_CATALYST}.expressions")
-        self._scala = Scala(gateway)
+    def __init__(self, catalyst: Catalyst, node: Node, made: Any, case: Any) -> None:
+        self._catalyst, self._spark, self._logical = catalyst, catalyst.spark, catalyst.logical
+        self._node, self._plan, self._made, self._case = node, node.handle, made, case
         (self._udf,) = node.expressions_of("functionExpr")
         self._returned = self._udf.handle.dataType()
         # The user's function may well make a column of the same name.
@@ -96,7 +90,7 @@ class _Again:
         function = self._function(wrap(self._pickled(), widen), values)
         keyed = [*_handles(keys), self._case]
         return getattr(self._logical, self._node.kind)(
-            self._scala.seq(keyed),
+            self._catalyst.seq(keyed),
             function,
             self._plan.output().appended(self.field),
             self._projected([*keyed, *values]),
@@ -111,7 +105,7 @@ class _Again:
         function = self._function(workers.with_state(self._pickled(), widen), values)
         return self._logical.FlatMapGroupsInPandasWithState(
             function,
-            self._scala.seq([*_handles(keys), self._case]),
+            self._catalyst.seq([*_handles(keys), self._case]),
             self._plan.outputAttrs().appended(self.field),
             self._plan.stateType(),
             self._plan.outputMode(),
@@ -172,13 +166,13 @@ class _Again:
         return self._node.children[0].output[keys:]
 
     def _projected(self, expressions: list[Any]) -> Any:
-        return self._logical.Project(self._scala.seq(expressions), self._made)
+        return self._catalyst.project(self._catalyst.seq(expressions), self._made)
 
     def _null(self, attribute: Expression) -> Any:
         """A null in place of an attribute."""
-        kept, nothing = attribute.handle, self._scala.seq([])
-        null = self._expressions.Literal(None, kept.dataType())
-        return self._expressions.Alias(null, kept.name(), kept.exprId(), nothing, self._scala.none, nothing)
+        kept = attribute.handle
+        null = self._catalyst.expressions.Literal(None, kept.dataType())
+        return self._catalyst.alias(null, kept.name(), kept.exprId())
 
     def _processing(self, keys: Sequence[Expression], values: Sequence[Expression]) -> Callable[..., Any]:
         match self._node.argument("userFacingDataType"):
@@ -194,7 +188,7 @@ class _Again:
                 raise CannotCarry(f"its function takes records in a form that is not known here: {other}")
 
     def _exact(self, attributes: Sequence[Expression]) -> dict[int, str]:
-        """The places of columns that pandas gives another type where there are nulls, and their type where not."""
+        """For columns whose type in pandas changes with a null in them: their place, and their type without one."""
         types = _exact_types(self._spark)
         return {
             place: types[attribute.data_type]
@@ -209,29 +203,28 @@ class _Again:
         return workers.widened_arrow(self._name, len(self._columns))
 
     def _command(self) -> bytes:
-        return _command(self._spark, self._udf)
+        return _command(self._catalyst, self._udf)
 
     def _pickled(self) -> workers.Pickled:
         return workers.Pickled(self._command())
 
     def _function(self, wrapper: Callable[..., Any], arguments: list[Any]) -> Any:
         wide = self._returned.add(self._name, self._case.dataType())
-        return _function(self._spark, self._udf, wrapper, wide, arguments)
+        return _function(self._catalyst, self._udf, wrapper, wide, arguments)
 
     # --- without records ---
 
     def _try_without_records(self) -> None:
-        """Refuse a function that yields records, or fails, where there are none: Spark calls it for those, too."""
+        """Refuse a function that yields records, or fails, for a partition without records."""
         digest = sha256(self._command()).digest()
         if digest in _silent:
             return
         empty = self._spark.range(0, 1, 1, 1).where("id < 0")._jdf.queryExecution().analyzed()
         nothing = [self._null(attribute) for attribute in self._values(0)]
-        child = self._logical.Project(self._scala.seq(nothing), empty)
-        plan = self._plan.withNewChildren(self._scala.seq([child]))
-        dataset = java_class(self._spark.sparkContext._gateway, "org.apache.spark.sql.classic.Dataset")
+        child = self._catalyst.project(self._catalyst.seq(nothing), empty)
+        plan = self._plan.withNewChildren(self._catalyst.seq([child]))
         try:
-            count = dataset.ofRows(self._spark._jsparkSession, plan).count()
+            count = self._catalyst.dataset(plan).count()
         except Exception as error:
             raise CannotCarry(f"its function fails for a partition without records ({root_cause(error)})") from error
         if count:
@@ -242,31 +235,29 @@ class _Again:
 _EXACT = {"tinyint": "int8", "smallint": "int16", "int": "int32", "bigint": "int64", "boolean": "bool"}
 
 _silent: set[bytes] = set()
-"""Digests of pickled functions that yield nothing for nothing: one run asks several times."""
+"""Digests of pickled functions that yield nothing without records. One run asks several times."""
 
 
 def _exact_types(spark: SparkSession) -> dict[str, str]:
-    """The types that pandas gives a column without nulls, by Spark's name; with a null it gives another."""
+    """The types that pandas gives to columns without nulls, by Spark's names for them; with a null they differ."""
     kept = spark.conf.get("spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype", "false") == "true"
     types = {"boolean": "bool"} if kept else dict(_EXACT)
     return types | {f"array<{name}>": f"{workers.LISTS_OF}{dtype}" for name, dtype in _EXACT.items()}
 
 
-def _command(spark: SparkSession, udf: Expression) -> bytes:
-    byte = java_class(spark.sparkContext._gateway, "scala.reflect.ClassTag").Byte()
+def _command(catalyst: Catalyst, udf: Expression) -> bytes:
+    byte = catalyst.elsewhere("scala.reflect.ClassTag").Byte()
     return bytes(udf.handle.func().command().toArray(byte))
 
 
 def _function(
-    spark: SparkSession, udf: Expression, wrapper: Callable[..., Any], returned: Any, arguments: list[Any]
+    catalyst: Catalyst, udf: Expression, wrapper: Callable[..., Any], returned: Any, arguments: list[Any]
 ) -> Any:
-    """The wrapper as a function of Spark's, with all that comes along with the user's own."""
+    """The wrapper as a function of Spark's, with the environment, files and variables of the user's own."""
     from pyspark.sql.types import _parse_datatype_json_string
 
-    gateway: Any = spark.sparkContext._gateway
-    expressions = Package(gateway, f"{_CATALYST}.expressions")
     own = udf.handle.func()
-    function = java_class(gateway, "org.apache.spark.api.python.SimplePythonFunction")(
+    function = catalyst.elsewhere("org.apache.spark.api.python.SimplePythonFunction")(
         bytearray(_by_value((wrapper, _parse_datatype_json_string(returned.json())))),
         own.envVars(),
         own.pythonIncludes(),
@@ -275,14 +266,14 @@ def _function(
         own.broadcastVars(),
         own.accumulator(),
     )
-    return expressions.PythonUDF(
+    return catalyst.expressions.PythonUDF(
         udf.arguments["name"],
         function,
         returned,
-        Scala(gateway).seq(arguments),
+        catalyst.seq(arguments),
         udf.arguments["evalType"],
         udf.handle.udfDeterministic(),
-        expressions.NamedExpression.newExprId(),
+        catalyst.new_id(),
     )
 
 
@@ -302,7 +293,7 @@ def _by_value(command: Any) -> bytes:
 
 
 def _iterators() -> list[int]:
-    """The kinds of function that take the parts of a group one by one; PySpark 4.0 has none."""
+    """The kinds of functions that take the parts of a group one by one; PySpark 4.0 has none."""
     from pyspark.util import PythonEvalType
 
     names = ("SQL_GROUPED_MAP_PANDAS_ITER_UDF", "SQL_GROUPED_MAP_ARROW_ITER_UDF")

@@ -3,8 +3,8 @@
 The function gets what it gets alone: keys and records without the column. What it makes gets the column back, last.
 
 All of this is sent to the executors with its code, since firesteel need not be installed there: it may import PySpark,
-pandas and pyarrow, inside functions, and nothing else. The user's function goes along as Spark pickled it, and is not
-read before it is called: so its closures, broadcast variables and sheer size are no different from a run alone.
+pandas and pyarrow, inside functions, and nothing else. The user's function goes along as Spark pickled it, and is only
+unpickled where it is called: closures, broadcast variables and large functions work as they do in a run alone.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Pickled:
             from pyspark import Broadcast
 
             command = pickle.loads(self._command)
-            if isinstance(command, Broadcast):  # one that was too large to be sent with every task
+            if isinstance(command, Broadcast):  # Spark broadcasts a function that is too large for every task
                 command = pickle.loads(command.value)
             self._function = command[0]
         return self._function
@@ -64,7 +64,7 @@ def mapped(pickled: Pickled, widen: Widen, by_case: Callable[[Any], Any]) -> Cal
         for case, own in by_case(parts):
             made = pickled.load()(own)
             if not isinstance(made, Iterator):
-                raise TypeError(f"the function returned {type(made).__name__}, which is no iterator")
+                raise TypeError(f"the function returned {type(made).__name__}, which is not an iterator")
             yield from _each(made, case, widen)
 
     return function
@@ -81,7 +81,7 @@ def with_state(pickled: Pickled, widen: Widen) -> Callable[[Any, Any, Any], Any]
             else map(without_last_column, frames)
         )
         made = pickled.load()(key[:-1], own, state)
-        # Spark says what is wrong with something that cannot be iterated over, and with a frame, as it does alone.
+        # A frame, or what is not iterable, is a mistake of the user's: Spark reports it as it does alone.
         return _each(made, key[-1], widen) if _is_list(made) else made
 
     return function
@@ -104,7 +104,10 @@ def transformed(
 
 
 class Processor:
-    """A user's StatefulProcessor. Spark keeps state and timers by the whole key, and so apart; it sees less of it."""
+    """A user's StatefulProcessor, which sees keys without the column.
+
+    Spark keeps state and timers by the whole key, and so those of different cases apart.
+    """
 
     def __init__(self, processor: Any, widen: Widen, narrow: Callable[[Any], Any]) -> None:
         self._processor = processor
@@ -161,10 +164,10 @@ def without_last_column(frame: Any) -> Any:
 
 
 def exact(frame: Any, types: dict[int, str]) -> Any:
-    """The frame with the types that its columns have where there are no nulls.
+    """The frame with the types that its columns have if they have no nulls.
 
-    pandas has no nulls in some types, so that a null gives its whole column another type. Where a frame is part of a
-    larger one, that may have been a null of another case.
+    Some types of pandas cannot hold a null, so that one null gives its whole column another type. Where a frame is cut
+    from a larger one, that null may have been one of another case.
     """
     made = frame.copy(deep=False)
     for index, dtype in types.items():
@@ -194,10 +197,10 @@ def exact_without_last(types: dict[int, str]) -> Callable[[Any], Any]:
 
 
 def exact_key(integers: list[int]) -> Callable[[Any], Any]:
-    """Keys whose integers are no floats, which they become when a null, maybe of another case, is among them.
+    """Gives keys back their integers, which come as floats where there is a null among them, maybe of another case.
 
-    Spark itself takes a float in place of an integer for a null key, and so mixes up the state of all such groups. A
-    case that really has such a null must show that, alone.
+    With a null key of its own, a case has floats for integers alone as well, and Spark then mixes up the state of
+    groups. Such a case has to run alone to show that, so it is refused here.
     """
 
     def key_of(key: Any) -> Any:
@@ -213,7 +216,7 @@ def exact_key(integers: list[int]) -> Callable[[Any], Any]:
 
 
 def frames_by_case(most: int, types: dict[int, str]) -> Callable[[Any], Any]:
-    """Takes the frames of a partition apart: every case, and an iterator over frames of its own, as large as alone."""
+    """Takes the frames of a partition apart: for every case an iterator over its own frames, as large as alone."""
 
     def parts(frames: Any) -> Iterator[tuple[Any, Any]]:
         import pandas as pd
@@ -223,7 +226,7 @@ def frames_by_case(most: int, types: dict[int, str]) -> Callable[[Any], Any]:
             for case, part in frame.groupby(frame.iloc[:, -1].to_numpy(), sort=False):
                 found.setdefault(case, []).append(without_last_column(part))
         for case in list(found):
-            own = found.pop(case)  # what has been handed over need not be kept
+            own = found.pop(case)  # frees the memory case by case
             yield case, cut(pd.concat(own, ignore_index=True) if len(own) > 1 else own[0].reset_index(drop=True))
 
     def cut(whole: Any) -> Iterator[Any]:
@@ -260,16 +263,16 @@ def batches_by_case(most: int) -> Callable[[Any], Any]:
 
 
 def widened_frame(name: str, columns: int, *, named: bool = False) -> Widen:
-    """The column goes behind the others, where both those who look for it by name and by place find it.
+    """Puts the column behind the others, where Spark finds it by its name as well as by its place.
 
-    `named` frames must have names, since Spark puts them together before it looks for the columns.
+    `named` frames must have column names, since Spark puts several together before it looks for the columns.
     """
 
     def widen(frame: Any, case: Any) -> Any:
         import pandas as pd
 
         if not isinstance(frame, pd.DataFrame) or not (len(frame) or len(frame.columns)):
-            return frame  # Spark refuses the one and ignores the other, as it does alone
+            return frame  # Spark refuses what is not a frame, and ignores an empty one, as it does alone
         if len(frame.columns) != columns:
             raise ValueError(f"a frame has {len(frame.columns)} columns instead of {columns}")
         by_name = any(isinstance(label, str) for label in frame.columns)

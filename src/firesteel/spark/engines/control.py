@@ -1,7 +1,7 @@
 """Time under control: a streaming query's clock, its watermark, and what it does when there is no data.
 
-Spark offers none of this from outside. A query's clock is a field of its execution, which is replaced before the first
-batch; the end of event time is written into the tracker that Spark takes the next watermark from. Nothing is fed.
+Spark has no interface for any of this. A query's clock is a field of its execution, which is replaced before the first
+batch. The end of event time is written into the tracker that Spark takes the next watermark from, without any input.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from firesteel.values.durations import START
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Past every window, session, join bound and timer that anybody has set.
+# A hundred years: past every window, session, join bound and timer.
 _FAR = int(timedelta(days=100 * 365).total_seconds() * 1000)
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
-# The watermark stands in the code that Spark generates, so it compiles that anew for every micro-batch: with so few
-# records it is done sooner without.
+# Spark writes the watermark into the code that it generates, and so compiles that again for every micro-batch. For few
+# records it is quicker without generated code.
 _INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 _FEW = 10_000
 
@@ -47,7 +47,8 @@ class Traits:
         self.driven = self.restless or frame.sparkSession.conf.get(_NO_DATA) == "false"
 
 
-# What tells operators with state of the user's own when time has passed: the argument, and whether it is the clock.
+# The nodes that call a user's function when time has passed: the argument that says which time, and for each of its
+# values whether that is processing time.
 _TIMEOUTS = {"NoTimeout": False, "EventTimeTimeout": False, "ProcessingTimeTimeout": True}
 _TIME_MODES = {"NoTime": False, "EventTime": False, "ProcessingTime": True}
 _TIMED = {
@@ -70,7 +71,7 @@ def _waits_for_the_clock(node: Node) -> bool:
 
 @contextmanager
 def settings_for(spark: SparkSession, traits: Traits, records: int) -> Iterator[None]:
-    """The session's settings that a query of so many records needs when it starts; it keeps a copy of them."""
+    """The session's settings that a query over some number of records needs when it starts; it keeps a copy."""
     wanted = dict(_INTERPRETED) if traits.event_time and records <= _FEW else {}
     if traits.restless:
         wanted[_NO_DATA] = "false"  # batches without data run when the runner says so
@@ -98,7 +99,7 @@ def changed(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
 def _require_protobuf() -> None:
     from importlib.util import find_spec
 
-    # PySpark does not ask for it, and its workers die without a word.
+    # PySpark does not depend on it, and its workers die without a message if it is missing.
     if find_spec("google") is None or find_spec("google.protobuf") is None:
         raise SubjectFailure(
             "the subject uses transformWithState, for which PySpark needs the package protobuf: pip install protobuf"
@@ -139,7 +140,7 @@ class Control:
         return int(self._execution.watermarkTracker().currentWatermark())
 
     def end_event_time(self) -> bool:
-        """Move the watermark past everything, from the next but one batch on; False where there is none."""
+        """Move the watermark past everything from the batch after the next one on; False where there is none."""
         tracker = self._execution.watermarkTracker()
         ends = _field(tracker, "operatorToWatermarkMap").get(tracker)
         as_java = self._jvm.scala.jdk.javaapi.CollectionConverters.asJava

@@ -3,8 +3,8 @@
 On a cluster they come as the network brings them; Spark on one machine always reads them in the order of the map tasks.
 So the local session's shuffle manager gets a reader that takes the outputs one by one, in another order: every order is
 one that a cluster could show, and each output's own rows stay in theirs. This is below everything that shuffles:
-DataFrames, RDDs, DStreams, operators with state. It is switched by a local property of the job, which runs beside it do
-not have; without it, shuffles are what they were. The class is compiled by Janino, which Spark brings along.
+DataFrames, RDDs, DStreams, operators with state. A local property of the job switches it on; jobs without the property
+shuffle as before. The class is compiled while Spark runs.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def _install(context: SparkContext) -> None:
 def _manager_field(jvm: Any) -> Any:
     """Where Spark's environment keeps its shuffle manager, by the names that it has had.
 
-    The environment's methods cannot be asked for, nor does Janino know them: some need classes that are not there.
+    Neither reflection nor Janino can list the methods of the environment: some need classes that are not there.
     """
     from py4j.protocol import Py4JError
 

@@ -1,9 +1,9 @@
-"""Checkpoint folders, quick ones where that can be: files that are written without a process for each.
+"""Checkpoint folders, in a file system that is quick where Spark allows it.
 
-Where Hadoop's native library is absent, as it is beside PySpark from PyPI, its local file system runs `chmod` for every
-file and every checksum of a file. A micro-batch writes some of each, and spent a third of its time there. So the driver
-gets a local file system that leaves permissions alone, in a scheme of its own. It is compiled by Janino, which Spark
-brings along for its own generated code. Only where driver and executors are one process: elsewhere the class is not.
+Where Hadoop's native library is absent, as with PySpark from PyPI, its local file system runs `chmod` for every file
+and every checksum of a file. A micro-batch writes some of each, and spent a third of its time there. So the driver gets
+a local file system that leaves permissions alone, in a scheme of its own. It is compiled while Spark runs. It is only
+used where driver and executors are one process, since other processes do not have the class.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ public class PlainLocalFileSystem extends org.apache.hadoop.fs.RawLocalFileSyste
 
 
 def new_folder(spark: SparkSession) -> str:
-    """A folder not there yet: below the session's own checkpoint location where it has one, as on a cluster."""
+    """The name of a new folder: below the session's own checkpoint location if it has one, as on a cluster."""
     base = spark.conf.get("spark.sql.streaming.checkpointLocation", None)
     name = f"firesteel-{uuid.uuid4()}"
     if base:
@@ -59,7 +59,7 @@ def _is_there(spark: SparkSession) -> bool:
         try:
             _define(spark._jvm, spark.sparkContext._gateway)
             settings.set(key, _CLASS)
-        except Py4JError:  # a JVM that lets nobody in: an older way of starting Spark, a newer Java
+        except Py4JError:  # a JVM that does not allow it: Spark started in an older way, or a newer Java
             settings.set(key, "")
     return bool(settings.get(key))
 
