@@ -80,9 +80,12 @@ def field_of(thing: Any, name: str) -> Any:
     found = thing.getClass()
     while found is not None:
         try:
-            return field_in(found, name)
+            field = found.getDeclaredField(name)
         except Py4JJavaError:
             found = found.getSuperclass()
+        else:
+            field.setAccessible(True)
+            return field
     raise LookupError(f"no {name} in {thing.getClass().getName()}")
 
 
