@@ -160,10 +160,10 @@ class Silent(StatefulProcessor):
 
 
 @pytest.mark.parametrize("mode, given", [("NoTime", "none"), ("EventTime", "eventTime"), ("ProcessingTime",) * 2])
-@pytest.mark.parametrize("form", ["row", "pandas"])
+@pytest.mark.parametrize("form", ["python_row", "pandas"])
 def test_a_processor(events, mode, given, form):
     grouped = events.withWatermark("ts", "5 minutes").groupBy("k")
-    start = grouped.transformWithState if form == "row" else grouped.transformWithStateInPandas
+    start = grouped.transformWithStateInPandas if form == "pandas" else grouped.transformWithState
     node = only(analysed(start(Silent(), "k INT", "append", given)), "TransformWithStateInPySpark")
     assert (node.argument("timeMode"), node.argument("userFacingDataType")) == (mode, form)
     assert (node.argument("groupingAttributesLen"), node.argument("hasInitialState")) == (1, False)

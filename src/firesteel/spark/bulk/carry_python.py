@@ -181,7 +181,7 @@ class _Again:
                 exact = {at: "int64" if dtype.startswith("int") else dtype for at, dtype in self._exact(values).items()}
                 narrow, key_of = workers.exact_without_last(exact), workers.exact_key(list(self._exact(keys)))
                 return workers.transformed(self._pickled(), self._widened_frame(), narrow, key_of)
-            case "row":
+            case "python_row":
                 widen = workers.widened_row(self._name)
                 return workers.transformed(self._pickled(), widen, workers.without_last, tuple)
             case other:
