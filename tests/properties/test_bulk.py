@@ -144,7 +144,7 @@ def joins_mix_cases(monkeypatch):
 
     def _join(self, plan, parts):
         (left, mine), (right, _) = parts
-        return plan.withNewChildren(self._seq([left, right])), mine
+        return plan.handle.withNewChildren(self._seq([left, right])), mine
 
     monkeypatch.setattr(_Carrier, "_join", _join)
 

@@ -9,9 +9,8 @@ aggregation, two watermarks in the same cell of the grid are the same; elsewhere
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
@@ -34,19 +33,20 @@ class Watermark:
     """Columns whose nulls Spark filters out before the watermark sees the record."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class TimeFacts:
-    """What the plan of one output says about event time; gathered while the plan is rebuilt."""
+    """What the plan of one output says about event time."""
 
-    watermarks: list[Watermark] = field(default_factory=list)
-    cells: list[int | None] = field(default_factory=list)
+    watermarks: tuple[Watermark, ...] = ()
+    cells: tuple[int | None, ...] = ()
     """For every operator that compares with the watermark: the grid of its windows in microseconds, None for none."""
-    grids: dict[int, int] = field(default_factory=dict)
-    """The grid of columns that hold windows, by expression id."""
     reacts: bool = False
-    """Does it matter when what a watermark lets out comes out? To what keeps or drops records by what came before."""
+    """Does a later result depend on the micro-batch in which an earlier one came out?
+
+    So it is where an operator keeps or drops a record because of the records before it, or reads the clock.
+    """
     by_batch: bool = False
-    """Does it matter to the records that come out in the end in which micro-batch a record came?"""
+    """Do the records that come out in the end depend on the micro-batch in which an input record came?"""
 
     @property
     def cell(self) -> int | None:
@@ -57,23 +57,13 @@ class TimeFacts:
         cell = math.gcd(*known)
         return cell // 1000 if not cell % 1000 else None
 
-    def seen_window(self, expression_id: int, text: str) -> None:
-        """Remember a column of windows: sizes, steps and offsets are numbers in its expression."""
-        if _WINDOW in text:
-            steps = [int(number) for number in re.findall(r"(?:%|\+|-) (-?\d+)\)", text)]
-            if math.gcd(*steps) > 0:  # else it is written in a way that is not known here: on no grid
-                self.grids[expression_id] = math.gcd(*steps)
-
-
-_WINDOW = "named_struct(start, knownnullable(precisetimestampconversion("
-
 
 Edges: TypeAlias = Mapping[Watermark, Sequence[tuple[int, int | None] | None]]
 """For every watermark and batch, in milliseconds: the first event time, and the last that moves the watermark."""
 
 
 def edges_of(case: Case, facts: Sequence[TimeFacts]) -> Edges:
-    """The event times of a case, as far as watermarks go by them."""
+    """The event times of a case that its watermarks are computed from."""
     operators = dict.fromkeys(operator for fact in facts for operator in fact.watermarks)
     return {operator: [_edges(case, operator, index) for index in range(case.length)] for operator in operators}
 
@@ -100,7 +90,7 @@ def _milliseconds(moment: datetime) -> int:
 
 
 def watermarks_alone(edges: Edges, operators: Sequence[Watermark], length: int, lowest: bool) -> list[int]:
-    """The watermark in force in each batch of a case that runs alone, in milliseconds; 0 is none."""
+    """The watermark in force in each batch of a case that runs alone, in milliseconds; 0 where there is none."""
     found, current = [], 0
     latest: dict[Watermark, int] = {}
     for index in range(length):
@@ -116,7 +106,7 @@ def watermarks_alone(edges: Edges, operators: Sequence[Watermark], length: int, 
 
 
 def has_late_records(edges: Edges, facts: Sequence[TimeFacts], alone: Sequence[Sequence[int]]) -> bool:
-    """Does a record come that Spark might drop as late? How many it drops, it only says for all cases together."""
+    """Does a record come that Spark might drop as late? It only says for all cases together how many it drops."""
     return any(
         edge is not None and edge[0] <= watermarks[index]
         for fact, watermarks in zip(facts, alone, strict=True)
@@ -129,7 +119,8 @@ def has_late_records(edges: Edges, facts: Sequence[TimeFacts], alone: Sequence[S
 def cell_of(edges: Edges, facts: Sequence[TimeFacts], length: int) -> Hashable:
     """What cases have to have in common to run together.
 
-    Every watermark by itself: the lowest of several, of all cases together, is none of the cases' own.
+    Every watermark counts by itself. Cases whose lowest watermarks are equal may move different ones, and the lowest of
+    all cases together is then another.
     """
     return tuple(
         tuple(

@@ -5,18 +5,21 @@ as a further key, so that groups, state and timers of cases stay apart.
 
 mapInPandas and mapInArrow have no groups: a partition mixes the records of cases, and so do the frames made of it. The
 wrapper takes a partition apart, and calls the function once for every case that has records in it, with frames of the
-case's own. Alone it is called for partitions without records as well; so it is tried with none beforehand, and refused
-if it yields any then.
+case's own. In a run alone, Spark also calls the function for partitions without records. So it is tried with no records
+beforehand, and refused if it yields any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from firesteel.spark.bulk import carry_columns as columns
 from firesteel.spark.bulk import carry_workers as workers
 from firesteel.spark.failures import CannotCarry, root_cause
+from firesteel.spark.plans.catalyst import Catalyst
+from firesteel.spark.plans.tree import Expression, Node
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,81 +34,78 @@ STATEFUL = frozenset({"FlatMapGroupsInPandasWithState", "TransformWithStateInPyS
 """Those whose functions are told the watermark."""
 
 
-COLUMN_FUNCTIONS: dict[int, tuple[Callable[..., Any], workers.Columns]] = {
-    200: (workers.of_columns, workers.Series), 204: (workers.of_parts, workers.Series),
-    250: (workers.of_columns, workers.Arrays), 251: (workers.of_parts, workers.Arrays),
+COLUMN_FUNCTIONS: dict[object, tuple[Callable[..., Any], columns.Columns]] = {
+    200: (columns.of_columns, columns.Series), 204: (columns.of_parts, columns.Series),
+    250: (columns.of_columns, columns.Arrays), 251: (columns.of_parts, columns.Arrays),
 }  # fmt: skip
 """Functions of whole columns (pandas series, Arrow arrays, iterators of these) by PySpark's numbers for them."""
 
 
-def column_function(spark: SparkSession, udf: Any, arguments: list[Any], case: Any) -> Any:
+def column_function(catalyst: Catalyst, udf: Expression, arguments: list[Any], case: Any) -> Any:
     """A function of whole columns, called for every case by itself: the column is its last argument."""
-    types = [_exact_types(spark).get(each.dataType().simpleString()) for each in arguments]
-    named = [each.key() if each.nodeName() == "NamedArgumentExpression" else None for each in arguments]
-    wrap, kind = COLUMN_FUNCTIONS[udf.evalType()]
-    wrapper = wrap(kind, workers.Pickled(_command(spark, udf)), workers.Arguments(types, named))
-    return _function(spark, udf, wrapper, udf.dataType(), [*arguments, case])
+    types = [_exact_types(catalyst.spark).get(each.data_type or "") for each in udf.children]
+    names = [each.arguments["key"] if each.kind == "NamedArgumentExpression" else None for each in udf.children]
+    wrap, kind = COLUMN_FUNCTIONS[udf.arguments["evalType"]]
+    known = columns.Arguments(types, [None if name is None else str(name) for name in names])
+    wrapper = wrap(kind, workers.Pickled(_command(catalyst, udf)), known)
+    return _function(catalyst, udf, wrapper, udf.handle.dataType(), [*arguments, case])
 
 
-def carried(spark: SparkSession, plan: Any, made: Any, case: Any) -> tuple[Any, Any]:
+def carried(catalyst: Catalyst, node: Node, made: Any, case: Any) -> tuple[Any, Any]:
     """A node made again over a child that has the column `case`, and the column's attribute in its output."""
-    node = _Node(spark, plan, made, case)
-    match plan.nodeName():
+    again = _Again(catalyst, node, made, case)
+    match node.kind:
         case "FlatMapGroupsInPandas" | "FlatMapGroupsInArrow":
-            return node.grouped(), node.field
+            return again.grouped(), again.field
         case "FlatMapGroupsInPandasWithState":
-            return node.with_state(), node.field
+            return again.with_state(), again.field
         case "TransformWithStateInPySpark":
-            return node.transformed(), node.field
+            return again.transformed(), again.field
         case "MapInPandas" | "MapInArrow":
-            return node.mapped(), node.field
-        case name:
-            raise AssertionError(name)
+            return again.mapped(), again.field
+        case kind:
+            raise AssertionError(kind)
 
 
-class _Node:
+class _Again:
     """One node with a Python function, on its way to being made again."""
 
-    def __init__(self, spark: SparkSession, plan: Any, made: Any, case: Any) -> None:
-        jvm: Any = spark._jvm
-        self._spark, self._plan, self._made, self._case = spark, plan, made, case
-        self._logical = jvm.org.apache.spark.sql.catalyst.plans.logical
-        self._expressions = jvm.org.apache.spark.sql.catalyst.expressions
-        self._seq: Callable[[list[Any]], Any] = jvm.org.apache.spark.api.python.PythonUtils.toSeq
-        self._jvm = jvm
-        self._udf = plan.functionExpr()
+    def __init__(self, catalyst: Catalyst, node: Node, made: Any, case: Any) -> None:
+        self._catalyst, self._spark, self._logical = catalyst, catalyst.spark, catalyst.logical
+        self._node, self._plan, self._made, self._case = node, node.handle, made, case
+        (self._udf,) = node.expressions_of("functionExpr")
+        self._returned = self._udf.handle.dataType()
         # The user's function may well make a column of the same name.
-        self._columns: list[str] = list(self._udf.dataType().fieldNames())
+        self._columns: list[str] = list(self._returned.fieldNames())
         self._name = _other_than(self._columns, case.name())
         self.field = case.newInstance().withName(self._name).withNullability(True)
 
     # --- nodes ---
 
     def grouped(self) -> Any:
-        keys = _items(self._plan.groupingAttributes())
-        values = self._values(len(keys))
-        evaluation = self._udf.evalType()
-        wrap = workers.grouped_parts if evaluation in _iterators() else workers.grouped
-        arrow = self._plan.nodeName() == "FlatMapGroupsInArrow"
-        widen = self._widened_arrow() if arrow else self._widened_frame()
+        keys = self._node.expressions_of("groupingAttributes")
+        values = _handles(self._values(len(keys)))
+        wrap = workers.grouped_parts if self._udf.arguments["evalType"] in _iterators() else workers.grouped
+        widen = self._widened_arrow() if self._node.kind == "FlatMapGroupsInArrow" else self._widened_frame()
         function = self._function(wrap(self._pickled(), widen), values)
-        return getattr(self._logical, self._plan.nodeName())(
-            self._seq([*keys, self._case]),
+        keyed = [*_handles(keys), self._case]
+        return getattr(self._logical, self._node.kind)(
+            self._catalyst.seq(keyed),
             function,
             self._plan.output().appended(self.field),
-            self._projected([*keys, self._case, *values]),
+            self._projected([*keyed, *values]),
         )
 
     def with_state(self) -> Any:
-        keys = _items(self._plan.groupingAttributes())
+        keys = self._node.expressions_of("groupingAttributes")
         if not keys:
             raise CannotCarry("it keeps state without a key")
-        values = [*self._values(0), self._case]  # unlike in other nodes, no keys come before them
+        values = [*_handles(self._values(0)), self._case]  # unlike in other nodes, no keys come before them
         widen = workers.widened_frame(self._name, len(self._columns), named=True)
         function = self._function(workers.with_state(self._pickled(), widen), values)
         return self._logical.FlatMapGroupsInPandasWithState(
             function,
-            self._seq([*keys, self._case]),
+            self._catalyst.seq([*_handles(keys), self._case]),
             self._plan.outputAttrs().appended(self.field),
             self._plan.stateType(),
             self._plan.outputMode(),
@@ -114,18 +114,17 @@ class _Node:
         )
 
     def transformed(self) -> Any:
-        if self._plan.hasInitialState():
+        if self._node.argument("hasInitialState"):
             raise CannotCarry("its state starts from a table, which has no cases")
-        number = self._plan.groupingAttributesLen()
-        if not number:
+        number = self._node.argument("groupingAttributesLen")
+        if not isinstance(number, int) or not number:
             raise CannotCarry("it keeps state without a key")
-        keys = _items(self._plan.child().output())[:number]
-        values = self._values(number)
+        keys, values = self._values(0)[:number], self._values(number)
+        shown = [*_handles(values), self._case]
         # The column is among the values, too: Spark names columns by their places here, which must not change.
-        child = self._projected([*keys, self._case, *values, self._case])
-        function = self._function(self._processing(keys, values), [*values, self._case])
+        child = self._projected([*_handles(keys), self._case, *shown])
         return self._logical.TransformWithStateInPySpark(
-            function,
+            self._function(self._processing(keys, values), shown),
             number + 1,
             self._plan.outputAttrs().appended(self.field),
             self._plan.outputMode(),
@@ -139,54 +138,63 @@ class _Node:
         )
 
     def mapped(self) -> Any:
-        if self._plan.isBarrier() or self._plan.profile().isDefined():
+        # A profile of resources cannot be read, so that it is not among the arguments.
+        if self._node.argument("isBarrier") or self._node.arguments.get("profile", "some") is not None:
             raise CannotCarry("it maps with a barrier or with resources of its own")
         self._try_without_records()
         values = self._values(0)
         most = int(str(self._spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch")))
-        if self._plan.nodeName() == "MapInArrow":
+        if self._node.kind == "MapInArrow":
             wrapper = workers.mapped(self._pickled(), self._widened_arrow(), workers.batches_by_case(most))
         else:
             wrapper = workers.mapped(
                 self._pickled(), self._widened_frame(), workers.frames_by_case(most, self._exact(values))
             )
-        function = self._function(wrapper, [*values, self._case])
-        return getattr(self._logical, self._plan.nodeName())(
-            function,
+        shown = [*_handles(values), self._case]
+        return getattr(self._logical, self._node.kind)(
+            self._function(wrapper, shown),
             self._plan.output().appended(self.field),
-            self._projected([*values, self._case]),
+            self._projected(shown),
             False,
             self._plan.profile(),
         )
 
     # --- what they are made of ---
 
-    def _values(self, keys: int) -> list[Any]:
+    def _values(self, keys: int) -> Sequence[Expression]:
         """What the function gets to see: everything behind the keys, without the column."""
-        return _items(self._plan.children().apply(0).output())[keys:]
+        return self._node.children[0].output[keys:]
 
     def _projected(self, expressions: list[Any]) -> Any:
-        return self._logical.Project(self._seq(expressions), self._made)
+        return self._catalyst.project(self._catalyst.seq(expressions), self._made)
 
-    def _null(self, attribute: Any) -> Any:
+    def _null(self, attribute: Expression) -> Any:
         """A null in place of an attribute."""
-        null, nothing = self._expressions.Literal(None, attribute.dataType()), self._seq([])
-        none = self._jvm.scala.Option.empty()
-        return self._expressions.Alias(null, attribute.name(), attribute.exprId(), nothing, none, nothing)
+        kept = attribute.handle
+        null = self._catalyst.expressions.Literal(None, kept.dataType())
+        return self._catalyst.alias(null, kept.name(), kept.exprId())
 
-    def _processing(self, keys: list[Any], values: list[Any]) -> Callable[..., Any]:
-        if self._plan.userFacingDataType().toString() == "pandas":
-            # Spark makes a frame for a key from the rows of a larger one, where integers are of one size.
-            exact = {at: "int64" if dtype.startswith("int") else dtype for at, dtype in self._exact(values).items()}
-            narrow, key_of = workers.exact_without_last(exact), workers.exact_key(list(self._exact(keys)))
-            return workers.transformed(self._pickled(), self._widened_frame(), narrow, key_of)
-        return workers.transformed(self._pickled(), workers.widened_row(self._name), workers.without_last, tuple)
+    def _processing(self, keys: Sequence[Expression], values: Sequence[Expression]) -> Callable[..., Any]:
+        match self._node.argument("userFacingDataType"):
+            case "pandas":
+                # Spark makes a frame for a key from the rows of a larger one, where integers are of one size.
+                exact = {at: "int64" if dtype.startswith("int") else dtype for at, dtype in self._exact(values).items()}
+                narrow, key_of = workers.exact_without_last(exact), workers.exact_key(list(self._exact(keys)))
+                return workers.transformed(self._pickled(), self._widened_frame(), narrow, key_of)
+            case "python_row":
+                widen = workers.widened_row(self._name)
+                return workers.transformed(self._pickled(), widen, workers.without_last, tuple)
+            case other:
+                raise CannotCarry(f"its function takes records in a form that is not known here: {other}")
 
-    def _exact(self, attributes: list[Any]) -> dict[int, str]:
-        """The places of columns that pandas gives another type where there are nulls, and their type where not."""
+    def _exact(self, attributes: Sequence[Expression]) -> dict[int, str]:
+        """For columns whose type in pandas changes with a null in them: their place, and their type without one."""
         types = _exact_types(self._spark)
-        simple = [each.dataType().simpleString() for each in attributes]
-        return {index: types[name] for index, name in enumerate(simple) if name in types}
+        return {
+            place: types[attribute.data_type]
+            for place, attribute in enumerate(attributes)
+            if attribute.data_type in types
+        }
 
     def _widened_frame(self) -> workers.Widen:
         return workers.widened_frame(self._name, len(self._columns))
@@ -195,28 +203,28 @@ class _Node:
         return workers.widened_arrow(self._name, len(self._columns))
 
     def _command(self) -> bytes:
-        return _command(self._spark, self._udf)
+        return _command(self._catalyst, self._udf)
 
     def _pickled(self) -> workers.Pickled:
         return workers.Pickled(self._command())
 
     def _function(self, wrapper: Callable[..., Any], arguments: list[Any]) -> Any:
-        wide = self._udf.dataType().add(self._name, self._case.dataType())
-        return _function(self._spark, self._udf, wrapper, wide, arguments)
+        wide = self._returned.add(self._name, self._case.dataType())
+        return _function(self._catalyst, self._udf, wrapper, wide, arguments)
 
     # --- without records ---
 
     def _try_without_records(self) -> None:
-        """Refuse a function that yields records, or fails, where there are none: Spark calls it for those, too."""
+        """Refuse a function that yields records, or fails, for a partition without records."""
         digest = sha256(self._command()).digest()
         if digest in _silent:
             return
         empty = self._spark.range(0, 1, 1, 1).where("id < 0")._jdf.queryExecution().analyzed()
         nothing = [self._null(attribute) for attribute in self._values(0)]
-        plan = self._plan.withNewChildren(self._seq([self._logical.Project(self._seq(nothing), empty)]))
-        dataset = self._jvm.org.apache.spark.sql.classic.Dataset
+        child = self._catalyst.project(self._catalyst.seq(nothing), empty)
+        plan = self._plan.withNewChildren(self._catalyst.seq([child]))
         try:
-            count = dataset.ofRows(self._spark._jsparkSession, plan).count()
+            count = self._catalyst.dataset(plan).count()
         except Exception as error:
             raise CannotCarry(f"its function fails for a partition without records ({root_cause(error)})") from error
         if count:
@@ -227,29 +235,29 @@ class _Node:
 _EXACT = {"tinyint": "int8", "smallint": "int16", "int": "int32", "bigint": "int64", "boolean": "bool"}
 
 _silent: set[bytes] = set()
-"""Digests of pickled functions that yield nothing for nothing: one run asks several times."""
+"""Digests of pickled functions that yield nothing without records. One run asks several times."""
 
 
 def _exact_types(spark: SparkSession) -> dict[str, str]:
-    """The types that pandas gives a column without nulls, by Spark's name; with a null it gives another."""
+    """The types that pandas gives to columns without nulls, by Spark's names for them; with a null they differ."""
     kept = spark.conf.get("spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype", "false") == "true"
     types = {"boolean": "bool"} if kept else dict(_EXACT)
     return types | {f"array<{name}>": f"{workers.LISTS_OF}{dtype}" for name, dtype in _EXACT.items()}
 
 
-def _command(spark: SparkSession, udf: Any) -> bytes:
-    jvm: Any = spark._jvm
-    return bytes(udf.func().command().toArray(jvm.scala.reflect.ClassTag.Byte()))
+def _command(catalyst: Catalyst, udf: Expression) -> bytes:
+    byte = catalyst.elsewhere("scala.reflect.ClassTag").Byte()
+    return bytes(udf.handle.func().command().toArray(byte))
 
 
-def _function(spark: SparkSession, udf: Any, wrapper: Callable[..., Any], returned: Any, arguments: list[Any]) -> Any:
-    """The wrapper as a function of Spark's, with all that comes along with the user's own."""
+def _function(
+    catalyst: Catalyst, udf: Expression, wrapper: Callable[..., Any], returned: Any, arguments: list[Any]
+) -> Any:
+    """The wrapper as a function of Spark's, with the environment, files and variables of the user's own."""
     from pyspark.sql.types import _parse_datatype_json_string
 
-    jvm: Any = spark._jvm
-    expressions = jvm.org.apache.spark.sql.catalyst.expressions
-    own = udf.func()
-    function = jvm.org.apache.spark.api.python.SimplePythonFunction(
+    own = udf.handle.func()
+    function = catalyst.elsewhere("org.apache.spark.api.python.SimplePythonFunction")(
         bytearray(_by_value((wrapper, _parse_datatype_json_string(returned.json())))),
         own.envVars(),
         own.pythonIncludes(),
@@ -258,14 +266,14 @@ def _function(spark: SparkSession, udf: Any, wrapper: Callable[..., Any], return
         own.broadcastVars(),
         own.accumulator(),
     )
-    return expressions.PythonUDF(
-        udf.name(),
+    return catalyst.expressions.PythonUDF(
+        udf.arguments["name"],
         function,
         returned,
-        jvm.org.apache.spark.api.python.PythonUtils.toSeq(arguments),
-        udf.evalType(),
-        udf.udfDeterministic(),
-        expressions.NamedExpression.newExprId(),
+        catalyst.seq(arguments),
+        udf.arguments["evalType"],
+        udf.handle.udfDeterministic(),
+        catalyst.new_id(),
     )
 
 
@@ -275,15 +283,17 @@ def _by_value(command: Any) -> bytes:
     from pyspark.serializers import CloudPickleSerializer
 
     cloudpickle: Any = untyped
-    cloudpickle.register_pickle_by_value(workers)
+    for module in (workers, columns):
+        cloudpickle.register_pickle_by_value(module)
     try:
         return bytes(CloudPickleSerializer().dumps(command))  # type: ignore[no-untyped-call]
     finally:
-        cloudpickle.unregister_pickle_by_value(workers)
+        for module in (workers, columns):
+            cloudpickle.unregister_pickle_by_value(module)
 
 
 def _iterators() -> list[int]:
-    """The kinds of function that take the parts of a group one by one; PySpark 4.0 has none."""
+    """The kinds of functions that take the parts of a group one by one; PySpark 4.0 has none."""
     from pyspark.util import PythonEvalType
 
     names = ("SQL_GROUPED_MAP_PANDAS_ITER_UDF", "SQL_GROUPED_MAP_ARROW_ITER_UDF")
@@ -297,5 +307,5 @@ def _other_than(names: list[str], name: str) -> str:
     return name
 
 
-def _items(seq: Any) -> list[Any]:
-    return [seq.apply(index) for index in range(seq.size())]
+def _handles(expressions: Iterable[Expression]) -> list[Any]:
+    return [expression.handle for expression in expressions]

@@ -3,8 +3,8 @@
 The function gets what it gets alone: keys and records without the column. What it makes gets the column back, last.
 
 All of this is sent to the executors with its code, since firesteel need not be installed there: it may import PySpark,
-pandas and pyarrow, inside functions, and nothing else. The user's function goes along as Spark pickled it, and is not
-read before it is called: so its closures, broadcast variables and sheer size are no different from a run alone.
+pandas and pyarrow, inside functions, and nothing else. The user's function goes along as Spark pickled it, and is only
+unpickled where it is called: closures, broadcast variables and large functions work as they do in a run alone.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Pickled:
             from pyspark import Broadcast
 
             command = pickle.loads(self._command)
-            if isinstance(command, Broadcast):  # one that was too large to be sent with every task
+            if isinstance(command, Broadcast):  # Spark broadcasts a function that is too large for every task
                 command = pickle.loads(command.value)
             self._function = command[0]
         return self._function
@@ -64,7 +64,7 @@ def mapped(pickled: Pickled, widen: Widen, by_case: Callable[[Any], Any]) -> Cal
         for case, own in by_case(parts):
             made = pickled.load()(own)
             if not isinstance(made, Iterator):
-                raise TypeError(f"the function returned {type(made).__name__}, which is no iterator")
+                raise TypeError(f"the function returned {type(made).__name__}, which is not an iterator")
             yield from _each(made, case, widen)
 
     return function
@@ -81,7 +81,7 @@ def with_state(pickled: Pickled, widen: Widen) -> Callable[[Any, Any, Any], Any]
             else map(without_last_column, frames)
         )
         made = pickled.load()(key[:-1], own, state)
-        # Spark says what is wrong with something that cannot be iterated over, and with a frame, as it does alone.
+        # A frame, or what is not iterable, is a mistake of the user's: Spark reports it as it does alone.
         return _each(made, key[-1], widen) if _is_list(made) else made
 
     return function
@@ -103,161 +103,11 @@ def transformed(
     return function
 
 
-class Arguments:
-    """What a function of whole columns is called with: the exact types of its arguments, and the names of some."""
-
-    def __init__(self, types: list[str | None], names: list[str | None]) -> None:
-        self._types = types
-        self._names = [name for name in names if name is not None]
-
-    def taken(self, columns: Any, named: dict[str, Any]) -> list[Any]:
-        """All arguments, those that are named last, without the column."""
-        return [*columns[:-1], *(named[name] for name in self._names)]
-
-    def given(self, columns: list[Any]) -> tuple[list[Any], dict[str, Any]]:
-        """The arguments as the function takes them."""
-        few = len(columns) - len(self._names)
-        return columns[:few], dict(zip(self._names, columns[few:], strict=True))
-
-    def exact(self, columns: list[Any]) -> list[Any]:
-        return [_exact_series(column, dtype) for column, dtype in zip(columns, self._types, strict=True)]
-
-
-def _exact_series(column: Any, dtype: str | None) -> Any:
-    import pandas as pd  # type: ignore[import-untyped]
-
-    if dtype is None or not isinstance(column, pd.Series):
-        return column
-    return exact(column.to_frame(), {0: dtype}).iloc[:, 0]
-
-
-class Series:
-    """Columns as pandas series, or frames where they hold structs."""
-
-    @staticmethod
-    def cases(column: Any) -> Any:
-        return column
-
-    @staticmethod
-    def at(columns: list[Any], places: Any, arguments: Arguments) -> list[Any]:
-        return arguments.exact([column.iloc[places].reset_index(drop=True) for column in columns])
-
-    @staticmethod
-    def together(parts: list[Any]) -> Any:
-        return _series_together(parts)
-
-    @staticmethod
-    def cut(column: Any, start: int, size: int) -> Any:
-        return column.iloc[start : start + size].reset_index(drop=True)
-
-
-class Arrays:
-    """Columns as Arrow arrays."""
-
-    @staticmethod
-    def cases(column: Any) -> Any:
-        return column.to_pandas()
-
-    @staticmethod
-    def at(columns: list[Any], places: Any, arguments: Arguments) -> list[Any]:
-        return [column.take(_indices(places)) for column in columns]
-
-    @staticmethod
-    def together(parts: list[Any]) -> Any:
-        return _arrays_together(parts)
-
-    @staticmethod
-    def cut(column: Any, start: int, size: int) -> Any:
-        return column.slice(start, size)
-
-
-Columns = type[Series] | type[Arrays]
-
-
-def of_columns(kind: Columns, pickled: Pickled, arguments: Arguments) -> Callable[..., Any]:
-    """For functions of whole columns."""
-
-    def called(columns: list[Any]) -> Any:
-        positional, by_name = arguments.given(columns)
-        return pickled.load()(*positional, **by_name)
-
-    def function(*columns: Any, **named: Any) -> Any:
-        own = arguments.taken(columns, named)
-        if not len(columns[-1]):
-            return called(own)
-        places = _places(kind.cases(columns[-1]))
-        return _in_place(kind.together([called(kind.at(own, at, arguments)) for at in places]), places)
-
-    return function
-
-
-def of_parts(kind: Columns, pickled: Pickled, arguments: Arguments) -> Callable[[Any], Any]:
-    """For functions of iterators of columns, or of tuples of them."""
-
-    def called(columns: list[Any]) -> Any:
-        given = iter([columns[0] if len(columns) == 1 else tuple(columns)])
-        return kind.together(list(pickled.load()(given)))
-
-    def function(parts: Any) -> Iterator[Any]:
-        kept = list(parts)
-        if not kept:
-            return
-        *own, cases = (kind.together(list(column)) for column in zip(*kept, strict=True))
-        places = _places(kind.cases(cases))
-        answer = _in_place(kind.together([called(kind.at(own, at, arguments)) for at in places]), places)
-        start = 0
-        for columns in kept:
-            yield kind.cut(answer, start, len(columns[-1]))
-            start += len(columns[-1])
-
-    return function
-
-
-def _places(cases: Any) -> list[Any]:
-    """Where the records of every case are, in their order."""
-    import numpy as np
-    import pandas as pd
-
-    rows = pd.Series(np.arange(len(cases)))
-    return [own.to_numpy() for _, own in rows.groupby(cases.to_numpy(), sort=False)]
-
-
-def _in_place(made: Any, places: list[Any]) -> Any:
-    """What was made of the cases one after the other, in the order that the records had together."""
-    import numpy as np
-
-    order = np.concatenate(places)
-    if len(made) != len(order):
-        raise ValueError(f"the function made {len(made)} values of {len(order)}")
-    back = np.argsort(order)
-    return made.iloc[back].reset_index(drop=True) if hasattr(made, "iloc") else made.take(_indices(back))
-
-
-def _indices(places: Any) -> Any:
-    import pyarrow as pa  # type: ignore[import-untyped]
-
-    return pa.array(places)
-
-
-def _series_together(made: list[Any]) -> Any:
-    import pandas as pd
-
-    parts = [part if isinstance(part, pd.DataFrame) else pd.Series(part) for part in made]
-    if len({str(part.dtypes) for part in parts}) > 1:
-        parts = [part.astype(object) for part in parts]  # one type for all would change the values of some
-    return pd.concat(parts, ignore_index=True) if len(parts) != 1 else parts[0]
-
-
-def _arrays_together(made: list[Any]) -> Any:
-    import pyarrow as pa
-
-    whole = pa.chunked_array([chunk for part in made for chunk in getattr(part, "chunks", [part])])
-    joined = whole.combine_chunks()
-    return pa.concat_arrays(joined.chunks) if isinstance(joined, pa.ChunkedArray) else joined
-
-
 class Processor:
-    """A user's StatefulProcessor. Spark keeps state and timers by the whole key, and so apart; it sees less of it."""
+    """A user's StatefulProcessor, which sees keys without the column.
+
+    Spark keeps state and timers by the whole key, and so those of different cases apart.
+    """
 
     def __init__(self, processor: Any, widen: Widen, narrow: Callable[[Any], Any]) -> None:
         self._processor = processor
@@ -293,7 +143,7 @@ def _each(made: Iterable[Any], case: Any, widen: Widen) -> Iterator[Any]:
 
 
 def _is_list(made: Any) -> bool:
-    import pandas as pd
+    import pandas as pd  # type: ignore[import-untyped]
 
     return isinstance(made, Iterable) and not isinstance(made, pd.DataFrame)
 
@@ -314,10 +164,10 @@ def without_last_column(frame: Any) -> Any:
 
 
 def exact(frame: Any, types: dict[int, str]) -> Any:
-    """The frame with the types that its columns have where there are no nulls.
+    """The frame with the types that its columns have if they have no nulls.
 
-    pandas has no nulls in some types, so that a null gives its whole column another type. Where a frame is part of a
-    larger one, that may have been a null of another case.
+    Some types of pandas cannot hold a null, so that one null gives its whole column another type. Where a frame is cut
+    from a larger one, that null may have been one of another case.
     """
     made = frame.copy(deep=False)
     for index, dtype in types.items():
@@ -347,10 +197,10 @@ def exact_without_last(types: dict[int, str]) -> Callable[[Any], Any]:
 
 
 def exact_key(integers: list[int]) -> Callable[[Any], Any]:
-    """Keys whose integers are no floats, which they become when a null, maybe of another case, is among them.
+    """Gives keys back their integers, which come as floats where there is a null among them, maybe of another case.
 
-    Spark itself takes a float in place of an integer for a null key, and so mixes up the state of all such groups. A
-    case that really has such a null must show that, alone.
+    With a null key of its own, a case has floats for integers alone as well, and Spark then mixes up the state of
+    groups. Such a case has to run alone to show that, so it is refused here.
     """
 
     def key_of(key: Any) -> Any:
@@ -366,7 +216,7 @@ def exact_key(integers: list[int]) -> Callable[[Any], Any]:
 
 
 def frames_by_case(most: int, types: dict[int, str]) -> Callable[[Any], Any]:
-    """Takes the frames of a partition apart: every case, and an iterator over frames of its own, as large as alone."""
+    """Takes the frames of a partition apart: for every case an iterator over its own frames, as large as alone."""
 
     def parts(frames: Any) -> Iterator[tuple[Any, Any]]:
         import pandas as pd
@@ -376,7 +226,7 @@ def frames_by_case(most: int, types: dict[int, str]) -> Callable[[Any], Any]:
             for case, part in frame.groupby(frame.iloc[:, -1].to_numpy(), sort=False):
                 found.setdefault(case, []).append(without_last_column(part))
         for case in list(found):
-            own = found.pop(case)  # what has been handed over need not be kept
+            own = found.pop(case)  # frees the memory case by case
             yield case, cut(pd.concat(own, ignore_index=True) if len(own) > 1 else own[0].reset_index(drop=True))
 
     def cut(whole: Any) -> Iterator[Any]:
@@ -390,7 +240,7 @@ def batches_by_case(most: int) -> Callable[[Any], Any]:
     """The same for Arrow."""
 
     def parts(batches: Any) -> Iterator[tuple[Any, Any]]:
-        import pyarrow as pa
+        import pyarrow as pa  # type: ignore[import-untyped]
 
         found: dict[Any, list[Any]] = {}
         for batch in batches:
@@ -413,16 +263,16 @@ def batches_by_case(most: int) -> Callable[[Any], Any]:
 
 
 def widened_frame(name: str, columns: int, *, named: bool = False) -> Widen:
-    """The column goes behind the others, where both those who look for it by name and by place find it.
+    """Puts the column behind the others, where Spark finds it by its name as well as by its place.
 
-    `named` frames must have names, since Spark puts them together before it looks for the columns.
+    `named` frames must have column names, since Spark puts several together before it looks for the columns.
     """
 
     def widen(frame: Any, case: Any) -> Any:
         import pandas as pd
 
         if not isinstance(frame, pd.DataFrame) or not (len(frame) or len(frame.columns)):
-            return frame  # Spark refuses the one and ignores the other, as it does alone
+            return frame  # Spark refuses what is not a frame, and ignores an empty one, as it does alone
         if len(frame.columns) != columns:
             raise ValueError(f"a frame has {len(frame.columns)} columns instead of {columns}")
         by_name = any(isinstance(label, str) for label in frame.columns)

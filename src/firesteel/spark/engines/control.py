@@ -1,31 +1,33 @@
 """Time under control: a streaming query's clock, its watermark, and what it does when there is no data.
 
-Spark offers none of this from outside. A query's clock is a field of its execution, which is replaced before the first
-batch; the end of event time is written into the tracker that Spark takes the next watermark from. Nothing is fed.
+Spark has no interface for any of this. A query's clock is a field of its execution, which is replaced before the first
+batch. The end of event time is written into the tracker that Spark takes the next watermark from, without any input.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from firesteel.spark.failures import SubjectFailure
+from firesteel.spark.jvm import field_of
+from firesteel.spark.plans.reader import analysed
+from firesteel.spark.plans.tree import Node
 from firesteel.values.durations import START
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Past every window, session, join bound and timer that anybody has set.
+# A hundred years: past every window, session, join bound and timer.
 _FAR = int(timedelta(days=100 * 365).total_seconds() * 1000)
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
-# The watermark stands in the code that Spark generates, so it compiles that anew for every micro-batch: with so few
-# records it is done sooner without.
+# Spark writes the watermark into the code that it generates, and so compiles that again for every micro-batch. For few
+# records it is quicker without generated code.
 _INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 _FEW = 10_000
 
@@ -34,23 +36,42 @@ class Traits:
     """What the plan of a subject says about how its query has to be driven."""
 
     def __init__(self, frame: DataFrame) -> None:
-        lines = _NODE.findall(frame._jdf.queryExecution().analyzed().toString())
-        self.event_time = any(name == "EventTimeWatermark" for name, _ in lines)
-        self.processors = any(name.startswith("TransformWithState") for name, _ in lines)
-        self.in_python = any(name == "TransformWithStateInPySpark" for name, _ in lines)
+        nodes = list(analysed(frame).walk())
+        kinds = {node.kind for node in nodes}
+        self.event_time = "EventTimeWatermark" in kinds
+        self.in_python = "TransformWithStateInPySpark" in kinds
+        self.processors = self.in_python or "TransformWithState" in kinds
         # Spark runs batch after batch for these, because a timer may be due: it is never idle.
-        self.restless = any("WithState" in name and "ProcessingTime" in rest for name, rest in lines)
+        self.restless = any(_waits_for_the_clock(node) for node in nodes)
         # Where it runs no batch without data, the runner has to.
         self.driven = self.restless or frame.sparkSession.conf.get(_NO_DATA) == "false"
 
 
-# A line of a plan's tree: branches, a mark for streaming, the node's name, its arguments.
-_NODE = re.compile(r"^[ :+|-]*~?(\w+)(.*)$", re.MULTILINE)
+# The nodes that call a user's function when time has passed: the argument that says which time, and for each of its
+# values whether that is processing time.
+_TIMEOUTS = {"NoTimeout": False, "EventTimeTimeout": False, "ProcessingTimeTimeout": True}
+_TIME_MODES = {"NoTime": False, "EventTime": False, "ProcessingTime": True}
+_TIMED = {
+    "FlatMapGroupsInPandasWithState": ("timeout", _TIMEOUTS),
+    "FlatMapGroupsWithState": ("timeout", _TIMEOUTS),
+    "TransformWithState": ("timeMode", _TIME_MODES),
+    "TransformWithStateInPySpark": ("timeMode", _TIME_MODES),
+}
+
+
+def _waits_for_the_clock(node: Node) -> bool:
+    if node.kind not in _TIMED:
+        return False
+    name, known = _TIMED[node.kind]
+    told = node.argument(name)
+    if told not in known:
+        raise SubjectFailure(f"this version of Spark has a {name} that firesteel does not know: {told}")
+    return known[str(told)]
 
 
 @contextmanager
 def settings_for(spark: SparkSession, traits: Traits, records: int) -> Iterator[None]:
-    """The session's settings that a query of so many records needs when it starts; it keeps a copy of them."""
+    """The session's settings that a query over some number of records needs when it starts; it keeps a copy."""
     wanted = dict(_INTERPRETED) if traits.event_time and records <= _FEW else {}
     if traits.restless:
         wanted[_NO_DATA] = "false"  # batches without data run when the runner says so
@@ -78,7 +99,7 @@ def changed(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
 def _require_protobuf() -> None:
     from importlib.util import find_spec
 
-    # PySpark does not ask for it, and its workers die without a word.
+    # PySpark does not depend on it, and its workers die without a message if it is missing.
     if find_spec("google") is None or find_spec("google.protobuf") is None:
         raise SubjectFailure(
             "the subject uses transformWithState, for which PySpark needs the package protobuf: pip install protobuf"
@@ -119,9 +140,9 @@ class Control:
         return int(self._execution.watermarkTracker().currentWatermark())
 
     def end_event_time(self) -> bool:
-        """Move the watermark past everything, from the next but one batch on; False where there is none."""
+        """Move the watermark past everything from the batch after the next one on; False where there is none."""
         tracker = self._execution.watermarkTracker()
-        ends = field_of(tracker, "operatorToWatermarkMap").get(tracker)
+        ends = _field(tracker, "operatorToWatermarkMap").get(tracker)
         as_java = self._jvm.scala.jdk.javaapi.CollectionConverters.asJava
         found: dict[Any, Any] = dict(as_java(ends))
         far = max([self.watermark, *map(_value, found.values())]) + _FAR
@@ -146,23 +167,14 @@ def _millis(moment: datetime) -> int:
 
 
 def _give_clock(execution: Any, clock: Any) -> None:
-    field_of(execution, "triggerClock").set(execution, clock)
+    _field(execution, "triggerClock").set(execution, clock)
 
 
-def field_of(thing: Any, name: str) -> Any:
-    """A private field of a JVM object, through its class or one above it."""
-    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
-
-    found = thing.getClass()
-    while found is not None:
-        try:
-            field = found.getDeclaredField(name)
-        except Py4JJavaError:
-            found = found.getSuperclass()
-        else:
-            field.setAccessible(True)
-            return field
-    raise SubjectFailure(
-        f"this version of Spark keeps time in a way that firesteel does not know (no {name} in "
-        f"{thing.getClass().getName()}): processing time and the end of event time cannot be controlled with it"
-    )
+def _field(thing: Any, name: str) -> Any:
+    try:
+        return field_of(thing, name)
+    except LookupError as error:
+        raise SubjectFailure(
+            f"this version of Spark keeps time in a way that firesteel does not know ({error}): processing time and "
+            "the end of event time cannot be controlled with it"
+        ) from None

@@ -3,8 +3,8 @@
 On a cluster they come as the network brings them; Spark on one machine always reads them in the order of the map tasks.
 So the local session's shuffle manager gets a reader that takes the outputs one by one, in another order: every order is
 one that a cluster could show, and each output's own rows stay in theirs. This is below everything that shuffles:
-DataFrames, RDDs, DStreams, operators with state. It is switched by a local property of the job, which runs beside it do
-not have; without it, shuffles are what they were. The class is compiled by Janino, which Spark brings along.
+DataFrames, RDDs, DStreams, operators with state. A local property of the job switches it on; jobs without the property
+shuffle as before. The class is compiled while Spark runs.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument
 from firesteel.perturb import Order
-from firesteel.spark.engines.control import field_of
 from firesteel.spark.failures import SubjectFailure, root_cause
+from firesteel.spark.jvm import class_named, compiled, field_in, field_of, new
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -197,14 +197,9 @@ def _install(context: SparkContext) -> None:
             )
         scheduler = java.sc().dagScheduler()
         tracker = field_of(scheduler, "mapOutputTracker").get(scheduler)
-        compiler = jvm.org.codehaus.janino.SimpleCompiler()
-        compiler.setParentClassLoader(manager.getClass().getClassLoader())
-        compiler.cook(_SOURCE)
-        made = compiler.getClassLoader().loadClass(_CLASS).getConstructors()[0]
-        arguments = context._gateway.new_array(jvm.Object, 3)  # type: ignore[union-attr]
-        arguments[0], arguments[1], arguments[2] = java.sc().conf(), manager, tracker
-        place.set(environment, made.newInstance(arguments))
-    except Py4JError as error:
+        kind = compiled(jvm, _SOURCE, _CLASS, manager.getClass().getClassLoader())
+        place.set(environment, new(context._gateway, kind, java.sc().conf(), manager, tracker))
+    except (Py4JError, LookupError) as error:
         raise SubjectFailure(
             f"shuffle_order() is not possible with this version of Spark: {root_cause(error)}"
         ) from error
@@ -213,14 +208,12 @@ def _install(context: SparkContext) -> None:
 def _manager_field(jvm: Any) -> Any:
     """Where Spark's environment keeps its shuffle manager, by the names that it has had.
 
-    The environment's methods cannot be asked for, nor does Janino know them: some need classes that are not there.
+    Neither reflection nor Janino can list the methods of the environment: some need classes that are not there.
     """
     from py4j.protocol import Py4JError
 
-    environment = jvm.java.lang.Class.forName("org.apache.spark.SparkEnv")
+    environment = class_named(jvm, "org.apache.spark.SparkEnv")
     try:
-        place = environment.getDeclaredField("_blockingShuffleManager")  # 4.3
+        return field_in(environment, "_blockingShuffleManager")  # 4.3
     except Py4JError:
-        place = environment.getDeclaredField("_shuffleManager")
-    place.setAccessible(True)
-    return place
+        return field_in(environment, "_shuffleManager")

@@ -12,6 +12,7 @@ import tempfile
 from typing import TYPE_CHECKING, Any
 
 from firesteel.spark.session import folders
+from firesteel.spark.jvm import array, bytecode, class_named
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -58,7 +59,7 @@ def _is_there(spark: SparkSession) -> bool:
         try:
             _define(spark._jvm, spark.sparkContext._gateway)
             settings.set(key, _CLASS)
-        except Py4JError:  # a JVM that lets nobody in: an older way of starting Spark, a newer Java
+        except Py4JError:  # a JVM that does not allow it: Spark started in an older way, or a newer Java
             settings.set(key, "")
     return bool(settings.get(key))
 
@@ -69,23 +70,9 @@ def _define(jvm: Any, gateway: Any) -> None:
     try:
         loader.loadClass(_CLASS)
     except Exception:
-        compiler = jvm.org.codehaus.janino.SimpleCompiler()
-        compiler.setParentClassLoader(loader)
-        compiler.cook(_SOURCE)
-        code = compiler.getBytecodes()[_CLASS]
+        code = bytecode(jvm, _SOURCE, _CLASS, loader)
         number = jvm.java.lang.Integer.TYPE
-        kinds = _array(gateway, jvm.Class, _class(jvm, "java.lang.String"), _class(jvm, "[B"), number, number)
-        define = _class(jvm, "java.lang.ClassLoader").getDeclaredMethod("defineClass", kinds)
+        kinds = array(gateway, jvm.Class, class_named(jvm, "java.lang.String"), class_named(jvm, "[B"), number, number)
+        define = class_named(jvm, "java.lang.ClassLoader").getDeclaredMethod("defineClass", kinds)
         define.setAccessible(True)
-        define.invoke(loader, _array(gateway, jvm.Object, _CLASS, code, 0, len(code)))
-
-
-def _class(jvm: Any, name: str) -> Any:
-    return jvm.java.lang.Class.forName(name)
-
-
-def _array(gateway: Any, kind: Any, *items: Any) -> Any:
-    made = gateway.new_array(kind, len(items))
-    for index, item in enumerate(items):
-        made[index] = item
-    return made
+        define.invoke(loader, array(gateway, jvm.Object, _CLASS, code, 0, len(code)))
