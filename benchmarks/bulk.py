@@ -76,8 +76,7 @@ def measure() -> Mapping[str, Bound]:
     hundred = thousand[:100]
 
     def alone(cases: list[Case]) -> Callable[[], None]:
-        watchers = [lambda instant: False for _ in cases]
-        return lambda: judged(list(exercise(spark, cases, harass_max, how, watchers)))
+        return lambda: judged([exercise(spark, case, harass_max, how, lambda instant: False) for case in cases])
 
     def together(cases: list[Case]) -> Callable[[], None]:
         return lambda: judged(exercise_together(spark, cases, harass_max, how))

@@ -20,7 +20,9 @@ BATCHES, WARM, ROUNDS = 16, 4, 3
 CHILD = r"""
 import json, shutil, sys, tempfile, threading, time, warnings
 import firesteel as fs
-from firesteel.spark.engines.exercise import dstream, query, structured
+from firesteel.spark.engines import dstream
+from firesteel.spark.running import Running
+from firesteel.values.cases import Case
 from pyspark.streaming import StreamingContext
 
 batches, warm, rounds = map(int, sys.argv[1:])
@@ -48,9 +50,9 @@ def by_runner(subject):
         marks.append(time.perf_counter())
         seen.append(sorted(instant.output))
         return False
-    case = structured.Case({"input": fs.Stream(None, rows)})
+    case = Case({"input": fs.Stream(None, rows)})
     began = time.perf_counter()
-    dstream.exercise(spark, [case], subject, query.Running(engine="dstream"), [watch])
+    dstream.exercise(spark, case, subject, Running(engine="dstream"), watch)
     return marks, seen, time.perf_counter() - began
 
 def by_hand(subject):

@@ -20,7 +20,9 @@ BATCHES, WARM, ROUNDS = 40, 15, 3
 CHILD = r"""
 import json, sys, time
 import firesteel as fs
-from firesteel.spark.engines.exercise import query, structured
+from firesteel.spark.engines import structured
+from firesteel.spark.running import Running
+from firesteel.values.cases import Case
 from pyspark.sql import SparkSession
 
 batches, warm, default = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "default"
@@ -52,9 +54,9 @@ for name, (subject, mode) in subjects.items():
     for attempt in range(2):
         triggers.clear()
         marks = []
-        case = structured.Case({"input": stream})
+        case = Case({"input": stream})
         watch = lambda instant: bool(marks.append(time.perf_counter()))
-        structured.exercise(spark, [case], subject, query.Running(output_mode=mode), [watch])
+        structured.exercise(spark, case, subject, Running(output_mode=mode), watch)
     wall = [1000 * (b - a) for a, b in zip(marks, marks[1:])]
     own = triggers[warm + 1:batches]
     found[name] = {"wall": sum(wall[warm:]) / len(wall[warm:]), "trigger": sum(own) / len(own)}

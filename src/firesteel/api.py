@@ -133,7 +133,7 @@ def run(stream: Stream | Batch | Mapping[str, Stream] | Case, subject: Subject, 
         )
     case = as_case(_lifted(stream) if how.engine == "batch" else stream)
     try:
-        return exercise(spark, [case], subject, how, [lambda instant: False])[0]
+        return exercise(spark, case, subject, how, lambda instant: False)
     except SubjectFailure as failure:
         raise SubjectError(str(failure), Report(Verdict.INCONCLUSIVE, 1)) from failure.__cause__
 

@@ -147,7 +147,7 @@ class _Runner:
         try:
             if variant is not None:
                 return exercise_under(self.spark, case, subject, self.how, variant, _all_of_it)
-            return exercise(self.spark, [case], subject, self.how, [_all_of_it])[0]
+            return exercise(self.spark, case, subject, self.how, _all_of_it)
         except SubjectFailure as failure:
             named = SubjectFailure(f"{name}: {failure}", failure.trace)
             raise named from failure.__cause__

@@ -71,7 +71,7 @@ class OneSubject:
         return self.how.over is None  # a window may hold what came in any batch
 
     def alone(self, case: Case, watcher: Watcher) -> Trace:
-        return exercise(self.spark, [case], self.subject, self.how, [watcher])[0]
+        return exercise(self.spark, case, self.subject, self.how, watcher)
 
     def apart(self, cases: Sequence[Case]) -> list[Trace | SubjectFailure]:
         return exercise_apart(self.spark, cases, self.subject, self.how)

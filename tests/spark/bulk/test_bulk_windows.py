@@ -101,7 +101,7 @@ def stamped(f):
 def test_windows_are_those_of_runs_alone(spark, subject, mode, close, fewer, in_one):
     how = Running(over=HOURS, output_mode=mode, close=close)
     together = exercise_together(spark, CASES, subject, how)
-    alone = exercise(spark, CASES, subject, how, [lambda instant: False] * len(CASES))
+    alone = [exercise(spark, case, subject, how, lambda instant: False) for case in CASES]
     assert any(len(instant.output) for trace in alone for instant in trace)
     for expected, found in zip(alone, together, strict=True):
         assert found == expected

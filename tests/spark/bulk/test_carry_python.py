@@ -49,7 +49,7 @@ def same(spark, subject, mode="append", batches=None, schema=SCHEMA):
     """The outputs of all cases, which must be the same together and alone."""
     how = Running(output_mode=mode)
     cases = cases_of(batches, schema)
-    alone = outputs(exercise(spark, cases, subject, how, [lambda index: False] * len(cases)))
+    alone = outputs([exercise(spark, case, subject, how, lambda instant: False) for case in cases])
     bulk = outputs(exercise_together(spark, cases, subject, how))
     assert bulk == alone
     assert any(batch for trace in alone for batch in trace), "nothing came out that could differ"

@@ -554,7 +554,7 @@ def test_an_input_that_is_joined_with_itself(spark):
     def subject(f):
         return f.alias("a").join(f.alias("b"), "k").select("k")
 
-    alone = exercise(spark, KEYED, subject, Running(), [lambda instant: False] * len(KEYED))
+    alone = [exercise(spark, case, subject, Running(), lambda instant: False) for case in KEYED]
     assert exercise_together(spark, KEYED, subject, Running()) == alone
     assert sum(len(instant.output) for trace in alone for instant in trace) > 5
 
@@ -580,7 +580,7 @@ def test_together_as_alone(spark, kept):
         raise
     if kept in ZOO:
         assert tuple(n for n, trace in enumerate(together) if trace is None) == kept.alone
-    alone = exercise(spark, kept.cases, kept.subject, how, [lambda instant: False] * len(kept.cases))
+    alone = [exercise(spark, case, kept.subject, how, lambda instant: False) for case in kept.cases]
     came_out = 0
     for number, (expected, found) in enumerate(zip(alone, together, strict=True)):
         came_out += sum(len(batch) for instant in expected for batch in instant.outputs.values())

@@ -14,8 +14,8 @@ from pyspark.streaming import StreamingContext
 
 import firesteel as fs
 from firesteel import Batch, InvalidArgument, Record, Stream, SubjectError
+from firesteel.spark.engines import dstream
 from firesteel.spark.engines.dstream import exercise
-from firesteel.spark.engines.exercise import dstream
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
 from firesteel.values.durations import START
@@ -176,8 +176,10 @@ def test_a_case_ends_where_its_watcher_says(spark):
         lines.foreachRDD(lambda rdd: seen.append(rdd.collect()))
         return lines
 
-    stop_after_two = [lambda instant: instant.index == 1]
-    (trace,) = exercise(spark, [Case({"input": WORDS})], job, Running(engine="dstream"), stop_after_two)
+    def stop_after_two(instant):
+        return instant.index == 1
+
+    trace = exercise(spark, Case({"input": WORDS}), job, Running(engine="dstream"), stop_after_two)
     assert len(trace) == 2 and seen == [["a b", "b"], []]
 
 

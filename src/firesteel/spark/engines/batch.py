@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import TYPE_CHECKING, Any
@@ -28,14 +28,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def exercise(
-    spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running, watchers: Sequence[Watcher]
-) -> list[Trace]:
-    """Run cases one after the other, each as one job for every output."""
-    return [_alone(spark, case, subject, how, watcher) for case, watcher in zip(cases, watchers, strict=True)]
-
-
-def _alone(spark: SparkSession, case: Case, subject: Subject, how: Running, watcher: Watcher) -> Trace:
+def exercise(spark: SparkSession, case: Case, subject: Subject, how: Running, watcher: Watcher) -> Trace:
+    """Run a case as one job for every output."""
     for name, stream in case.inputs.items():
         if len(stream) > 1:
             raise InvalidArgument(

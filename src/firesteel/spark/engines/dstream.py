@@ -39,17 +39,11 @@ _MILLISECOND = timedelta(milliseconds=1)
 _STOP_SECONDS = 10.0
 
 
-def exercise(
-    spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running, watchers: Sequence[Watcher]
-) -> list[Trace]:
-    """Run cases one after the other, as Spark runs one StreamingContext at a time; each as far as its watcher lets it.
+def exercise(spark: SparkSession, case: Case, subject: Subject, how: Running, watcher: Watcher) -> Trace:
+    """Run a case and record its trace, until the watcher stops it. Spark runs one StreamingContext at a time.
 
-    What a case needed is gone afterwards, also when it fails: the context, its checkpoints, and the RDDs it kept.
+    What the case needed is gone afterwards, also when it fails: the context, its checkpoints, and the RDDs it kept.
     """
-    return [_alone(spark, case, subject, how, watcher) for case, watcher in zip(cases, watchers, strict=True)]
-
-
-def _alone(spark: SparkSession, case: Case, subject: Subject, how: Running, watcher: Watcher) -> Trace:
     _refuse_a_second_context(spark)
     with ExitStack() as stack:
         stack.enter_context(_nothing_kept(spark.sparkContext))

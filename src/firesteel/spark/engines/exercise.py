@@ -19,18 +19,16 @@ if TYPE_CHECKING:
 _ENGINES = {"structured": structured.exercise, "dstream": dstream.exercise, "batch": batch.exercise}
 
 
-def exercise(
-    spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running, watchers: Sequence[Watcher]
-) -> list[Trace]:
-    """Run cases on the engine that was asked for, and record their traces, each as far as its watcher lets it go."""
-    return _ENGINES[how.engine](spark, cases, subject, how, watchers)
+def exercise(spark: SparkSession, case: Case, subject: Subject, how: Running, watcher: Watcher) -> Trace:
+    """Run a case on the engine that was asked for, and record its trace until the watcher stops it."""
+    return _ENGINES[how.engine](spark, case, subject, how, watcher)
 
 
 def exercise_apart(
     spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running
 ) -> list[Trace | SubjectFailure]:
     """Run whole cases by themselves, several at once where the engine can; a case that fails gives its failure."""
-    return in_threads(spark, lambda case: exercise(spark, [case], subject, how, [lambda now: False])[0], cases, how)
+    return in_threads(spark, lambda case: exercise(spark, case, subject, how, lambda now: False), cases, how)
 
 
 def in_threads(

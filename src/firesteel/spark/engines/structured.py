@@ -41,25 +41,20 @@ _JAVA_TIME = {"spark.sql.datetime.java8API.enabled": "true"}
 _building = Lock()
 
 
-def exercise(
-    spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running, watchers: Sequence[Watcher]
-) -> list[Trace]:
-    """Run cases and record their traces, each as far as its watcher lets it go.
+def exercise(spark: SparkSession, case: Case, subject: Subject, how: Running, watcher: Watcher) -> Trace:
+    """Run a case and record its trace, until the watcher stops it.
 
-    What a trace holds is gone from Spark afterwards: queries, views, checkpoints and threads are cleaned up after
-    every case, also when it fails.
+    Nothing of the case stays in Spark afterwards: queries, views, checkpoints and threads are cleaned up, also when it
+    fails.
     """
-    traces = []
-    for case, watcher in zip(cases, watchers, strict=True):
-        kept = any(len(b) > how.large for stream in case.inputs.values() for b in stream)
-        try:
-            traces.append(_alone(spark, case, subject, how, watcher, kept))
-        except TooLarge as found:
-            # Found out too late: from the start, then, with output that never comes to the driver.
-            # Windows are judged only after the whole run, so none of them was yet.
-            judged = found.judged if how.over is None else 0
-            traces.append(_alone(spark, case, subject, how, _resumed(watcher, judged), kept=True))
-    return traces
+    kept = any(len(b) > how.large for stream in case.inputs.values() for b in stream)
+    try:
+        return _alone(spark, case, subject, how, watcher, kept)
+    except TooLarge as found:
+        # Found out too late: from the start, then, with output that never comes to the driver.
+        # Windows are judged only after the whole run, so none of them was yet.
+        judged = found.judged if how.over is None else 0
+        return _alone(spark, case, subject, how, _resumed(watcher, judged), kept=True)
 
 
 def in_threads(

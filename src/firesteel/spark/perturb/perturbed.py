@@ -51,7 +51,7 @@ def exercise_under(
     if how.engine == "batch" and all(stream.schema is None for stream in case.inputs.values()):
         _refuse_for_rdds(variant)
     changed = replace(how, under=variant)
-    return engines.exercise(spark, [perturbed_case(case, variant)], subject, changed, [watcher])[0]
+    return engines.exercise(spark, perturbed_case(case, variant), subject, changed, watcher)
 
 
 def refuse(variant: Variant, how: Running) -> None:
