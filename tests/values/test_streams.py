@@ -254,6 +254,15 @@ def test_so_far_gathers_the_batches_up_to_here():
     assert trace.output == [0, 10, 20]
 
 
+def test_an_instant_is_linked_to_the_one_before_it():
+    first, second = Instant(0, {"input": Batch([1])}), Instant(1, {"input": Batch([2])})
+    linked = second.after(first)
+    assert linked.previous is first and linked == second and second.previous is None
+    assert linked.after(first) is linked and first.after(None) is first
+    assert linked.after(None).previous is None
+    assert Trace([first, linked])[1] is linked
+
+
 def test_importing_firesteel_imports_neither_spark_nor_hypothesis():
     import subprocess
     import sys

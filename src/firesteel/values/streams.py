@@ -357,6 +357,15 @@ class Instant:
     previous: Instant | None = field(default=None, repr=False, compare=False)
     """The instant before this one in its trace; `so_far` looks back through it."""
 
+    def after(self, previous: Instant | None) -> Instant:
+        """This instant, with `previous` as the one before it; None makes it the first of a trace.
+
+        >>> first, second = Instant(0, {"input": Batch([1])}), Instant(1, {"input": Batch([2])})
+        >>> second.after(first).so_far.input
+        Batch([1, 2])
+        """
+        return self if self.previous is previous else replace(self, previous=previous)
+
     def __getitem__(self, name: str) -> Batch:
         for batches in (self.inputs, self.outputs):
             if name in batches:
@@ -419,8 +428,7 @@ class Trace(Sequence[Instant]):
     def __init__(self, instants: Iterable[Instant], *, outside: Mapping[str, Batch] | None = None) -> None:
         linked: list[Instant] = []
         for instant in instants:
-            previous = linked[-1] if linked else None
-            linked.append(instant if instant.previous is previous else replace(instant, previous=previous))
+            linked.append(instant.after(linked[-1] if linked else None))
         object.__setattr__(self, "instants", tuple(linked))
         object.__setattr__(self, "outside", dict(outside or {}))
 

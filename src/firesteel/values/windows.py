@@ -232,18 +232,16 @@ time has to be TIMESTAMP or TIMESTAMP_NTZ: in the subject, add .withColumn('at',
             if len(rest):
                 outside[name] = rest
         drawn = as_case(inputs).drawn
-        instants: list[Instant] = []
-        for index, (start, _) in enumerate(spans):
-            instants.append(
-                Instant(
-                    index,
-                    {name: parts[index] for name, parts in taken.items()},
-                    {name: parts[index] for name, parts in given.items()},
-                    time=start,
-                    drawn=drawn,
-                    previous=instants[-1] if instants else None,
-                )
+        instants = (
+            Instant(
+                index,
+                {name: parts[index] for name, parts in taken.items()},
+                {name: parts[index] for name, parts in given.items()},
+                time=start,
+                drawn=drawn,
             )
+            for index, (start, _) in enumerate(spans)
+        )
         return Trace(instants, outside=outside)
 
     def _allow(self, count: int, reach: Span) -> None:
