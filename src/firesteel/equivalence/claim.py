@@ -19,7 +19,8 @@ from firesteel.errors import InvalidArgument, PredicateError, described
 from firesteel.logic.ltl.formulas import Formula, Implies
 from firesteel.logic.verdicts import Verdict
 from firesteel.names import counted, name_of
-from firesteel.perturb import Cuts, Perturbation, Variant
+from firesteel.perturb import Perturbation, Variant
+from firesteel.perturb.changes import UNCHANGED, BatchBoundaries, Cut
 from firesteel.runs import words
 from firesteel.runs.check import Question
 from firesteel.runs.judge import Why
@@ -43,13 +44,11 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 Accept: TypeAlias = Callable[[Instant, Batch, Batch], bool | Check]
-# What is tried one case at a time: a bulk run is one query, and stopping it would stop all cases at once.
-_ALONE = ("restart", "replayed_batch")
 _BEYOND = ": "
 # With so many records that came out a dependence is looked at, whether it is one.
 _ENOUGH = 200
 _UNORDERED = unordered()
-_REGROUPED = tuple(str(Variant(batch_boundaries=cut)) for cut in get_args(Cuts))
+_REGROUPED = tuple(str(BatchBoundaries(cut)) for cut in get_args(Cut))
 
 
 @dataclass(frozen=True)
@@ -162,8 +161,7 @@ class _Runner:
         runs: dict[tuple[str, Variant | None], list[int]] = {}
         for number, case in enumerate(cases):
             for name, variant in self.sides.variants(case.length).items():
-                changes = variant.changes if variant is not None else {}
-                if any(change in changes for change in _ALONE):
+                if variant is not None and variant.alone:
                     raise CannotCarry(f"{variant} is tried in a query of its own")
                 runs.setdefault((name, variant), []).append(number)
         found: list[dict[str, Trace | None]] = [
@@ -172,7 +170,7 @@ class _Runner:
         for (name, variant), numbers in runs.items():
             some = [perturbed_case(cases[n], variant) if variant is not None else cases[n] for n in numbers]
             for n, trace in zip(
-                numbers, bulk(some, self.sides.candidate, replace(self.how, under=variant)), strict=True
+                numbers, bulk(some, self.sides.candidate, replace(self.how, under=variant or UNCHANGED)), strict=True
             ):
                 found[n][name] = trace
         return [_beside_or_none(traces, self.sides.ignored) for traces in found]
