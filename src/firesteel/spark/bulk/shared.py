@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from firesteel.spark.bulk.align import cell_of, edges_of, has_late_records, moment, watermarks_alone
-from firesteel.spark.bulk.carry import CannotCarry, carrying
+from firesteel.spark.bulk.carry import carrying
 from firesteel.spark.engines.control import changed
 from firesteel.spark.engines.loop import outputs_of_batches
 from firesteel.spark.engines.query import Query
@@ -17,7 +17,7 @@ from firesteel.spark.engines.recorded import JAVA_TIME
 from firesteel.spark.engines.source import PackedSource
 from firesteel.spark.engines.subject import Subject, outputs_of
 from firesteel.spark.engines.threads import at_once
-from firesteel.spark.failures import SubjectFailure
+from firesteel.spark.failures import CannotCarry, SubjectFailure
 from firesteel.spark.perturb.levers import pulled
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
