@@ -12,9 +12,9 @@ from firesteel.perturb.changes import Need, Variant
 from firesteel.spark.engines.engine import Engine, Watcher
 from firesteel.spark.engines.rdds import batch_of, rdd_of
 from firesteel.spark.engines.recorded import Reader
-from firesteel.spark.engines.source import plain, refuse_what_is_not_carried, to_frame
+from firesteel.spark.engines.source import plain, refuse_what_is_not_carried, schema_refusals, to_frame
 from firesteel.spark.engines.subject import Subject, call_subject, named_outputs
-from firesteel.spark.failures import SubjectFailure, root_cause
+from firesteel.spark.failures import raised_inside, took_too_long
 from firesteel.spark.frames.large import keep, large_batch
 from firesteel.spark.perturb.levers import pulled
 from firesteel.spark.perturb.shuffles import arriving
@@ -64,18 +64,14 @@ def _refuse_settings_for_rdds(variant: Variant) -> None:
 
 def handed(spark: SparkSession, name: str, batch: Batch) -> DataFrame | RDD[Any]:
     """A batch as the subject gets it: a DataFrame where it has a schema, else an RDD; with the batch's partitions."""
-    from pyspark.errors import AnalysisException
-
     if batch.schema is None:
         return rdd_of(spark.sparkContext, batch)
     refuse_what_is_not_carried(batch.schema)
-    try:
+    with schema_refusals(name):
         if batch.partitions is None:
             return to_frame(spark, batch.records, batch.schema)
         rows = make_batch(map(plain, batch.records), None, batch.partitions)
         return spark.createDataFrame(rdd_of(spark.sparkContext, rows), batch.schema)
-    except AnalysisException as error:  # a type that is switched off in this session
-        raise InvalidArgument(f"Spark does not take the schema of the stream {name!r}: {root_cause(error)}") from error
 
 
 def _outputs(
@@ -104,11 +100,9 @@ def _collected(
         return {name: batch.result(how.seconds) for name, batch in waiting.items()}
     except FutureTimeout:
         spark.sparkContext.cancelAllJobs()  # else they would go on, and keep the cores busy
-        raise SubjectFailure(
-            f"the job took longer than {how.seconds:g} s: the subject hangs, or needs more time (seconds=...)"
-        ) from None
+        raise took_too_long("the job", how.seconds) from None
     except Exception as error:
-        raise SubjectFailure(f"the subject raised inside Spark: {root_cause(error)}") from error
+        raise raised_inside(error) from error
     finally:
         thread.shutdown(wait=False, cancel_futures=True)
 

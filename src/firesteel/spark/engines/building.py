@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 from firesteel.errors import InvalidArgument
 from firesteel.perturb.changes import Stop
 from firesteel.spark.engines.query import Query, Taken
-from firesteel.spark.engines.source import MemorySource
+from firesteel.spark.engines.source import MemorySource, schema_refusals
 from firesteel.spark.engines.subject import Subject, outputs_of
-from firesteel.spark.failures import root_cause
 from firesteel.spark.perturb.levers import dismissed, new_workers, pulled
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
@@ -82,13 +81,9 @@ class Building:
 
 
 def _source(spark: SparkSession, name: str, stream: Stream) -> MemorySource:
-    from pyspark.errors import AnalysisException
-
-    try:
+    with schema_refusals(name):
         source = MemorySource(spark, _schema(name, stream))
         source.load(stream)
-    except AnalysisException as error:  # a type that is switched off in this session
-        raise InvalidArgument(f"Spark does not take the schema of the stream {name!r}: {root_cause(error)}") from error
     return source
 
 

@@ -27,7 +27,7 @@ from firesteel.spark.engines.contexts import (
 from firesteel.spark.engines.engine import Engine, Watcher
 from firesteel.spark.engines.rdds import batch_of, rdd_of
 from firesteel.spark.engines.subject import Subject, call_subject, named_outputs
-from firesteel.spark.failures import SubjectFailure, root_cause
+from firesteel.spark.failures import SubjectFailure, raised_inside, root_cause, took_too_long
 from firesteel.spark.perturb.levers import pulled
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
@@ -205,22 +205,16 @@ class _Run:
         self._done.clear()
         self._clock.advance(self._interval)
 
-    def outputs(self, index: int, instants: Sequence[Instant]) -> dict[str, Batch]:
+    def outputs(self, index: int, recorded: Sequence[Instant]) -> dict[str, Batch]:
         """What came out of the batch that is running, once it is done."""
         done = self._done.wait(self._how.seconds)
         if done and self._has_own:
             self._look_for_errors()
         if self._failure is not None:
-            raise SubjectFailure(
-                f"the subject raised inside Spark in batch {index}: {root_cause(self._failure)}", Trace(instants)
-            ) from self._failure
+            raise raised_inside(self._failure, f" in batch {index}", recorded) from self._failure
         if not done:
             self._java.ssc().sparkContext().cancelAllJobs()  # else they would go on, and keep the cores busy
-            raise SubjectFailure(
-                f"batch {index} took longer than {self._how.seconds:g} s: the subject hangs, or needs more time "
-                "(seconds=...)",
-                Trace(instants),
-            )
+            raise took_too_long(f"batch {index}", self._how.seconds, recorded)
         return {name: batch_of(self._collected.get(name, ())) for name in self._names}
 
     def _look_for_errors(self) -> None:

@@ -17,11 +17,11 @@ from firesteel.spark.engines.control import Control, Traits, settings_for
 from firesteel.spark.engines.recorded import Reader
 from firesteel.spark.engines.source import MemorySource
 from firesteel.spark.engines.state import StateReader
-from firesteel.spark.failures import SubjectFailure, refused_mode, root_cause
+from firesteel.spark.failures import SubjectFailure, raised_inside, refused_mode, took_too_long
 from firesteel.spark.frames.large import keep, large_batch
 from firesteel.spark.running import Running
 from firesteel.spark.session import checkpoints
-from firesteel.values.streams import Batch, Instant, Trace
+from firesteel.values.streams import Batch, Instant
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -142,17 +142,20 @@ class Query:
             for source in self._sources:
                 source.feed(index)
 
-    def settle(self, index: int, instants: Sequence[Instant], *, last: bool) -> None:
-        """Wait until Spark has done everything that it can do with what it was fed."""
+    def settle(self, index: int, recorded: Sequence[Instant], *, last: bool) -> None:
+        """Wait until Spark has done everything that it can do with what it was fed.
+
+        The instants that were recorded so far go with a failure.
+        """
         before = self._control.watermark if self._traits.restless else 0
-        self._wait(index, instants)
+        self._wait(index, recorded)
         if self._traits.restless and self._control.watermark != before:
             self._feed_nothing()  # event time moved, and Spark runs no batch without data here
-            self._wait(index, instants)
+            self._wait(index, recorded)
         if last and self._closes() and self._control.end_event_time():
             for _ in range(2 if self._traits.driven else 1):  # one to take the new watermark, one to act on it
                 self._feed_nothing()
-                self._wait(index, instants)
+                self._wait(index, recorded)
 
     def _closes(self) -> bool:
         # In complete mode Spark always puts out the whole table, and keeps every window.
@@ -161,19 +164,14 @@ class Query:
     def _feed_nothing(self) -> None:
         self._sources[0].feed_nothing()
 
-    def _wait(self, index: int, instants: Sequence[Instant]) -> None:
+    def _wait(self, index: int, recorded: Sequence[Instant]) -> None:
         seconds = self._how.seconds
         try:
             self._thread.submit(self._query.processAllAvailable).result(timeout=seconds)
         except FutureTimeout:
-            raise SubjectFailure(
-                f"batch {index} took longer than {seconds:g} s: the subject hangs, or needs more time (seconds=...)",
-                Trace(instants),
-            ) from None
+            raise took_too_long(f"batch {index}", seconds, recorded) from None
         except Exception as error:
-            raise SubjectFailure(
-                f"the subject raised inside Spark in batch {index}: {root_cause(error)}", Trace(instants)
-            ) from error
+            raise raised_inside(error, f" in batch {index}", recorded) from error
 
     def take(self) -> Taken:
         """A handle on what came out since the last time: quick to get, and not changed by later batches."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument
+from firesteel.spark.failures import root_cause
 from firesteel.values.records import Record
 from firesteel.values.schemas import carried, type_ddl
 
@@ -203,6 +205,17 @@ def refuse_what_is_not_carried(schema: StructType) -> None:
         why = carried(column.dataType)
         if why is not None:
             raise InvalidArgument(f"column {column.name!r} of type {type_ddl(column.dataType)} cannot be fed: {why}")
+
+
+@contextmanager
+def schema_refusals(name: str) -> Iterator[None]:
+    """Spark may refuse a schema that it can carry: one with a type that is switched off in the session."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        yield
+    except AnalysisException as error:
+        raise InvalidArgument(f"Spark does not take the schema of the stream {name!r}: {root_cause(error)}") from error
 
 
 def _memory_stream(spark: SparkSession, schema: StructType) -> Any:
