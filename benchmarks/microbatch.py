@@ -20,7 +20,7 @@ BATCHES, WARM, ROUNDS = 40, 15, 3
 CHILD = r"""
 import json, sys, time
 import firesteel as fs
-from firesteel.spark.engines import structured
+from firesteel.spark.engines import building, structured
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
 from pyspark.sql import SparkSession
@@ -36,12 +36,12 @@ else:
 
 triggers = []
 
-class Watched(structured.Query):
+class Watched(building.Query):
     def running(self, stack):
         stack.callback(lambda: triggers.extend(p.durationMs["triggerExecution"] for p in self._query.recentProgress))
         return super().running(stack)
 
-structured.Query = Watched
+building.Query = Watched
 rows = [[(n % 50, n % 2 == 0) for n in range(20)] for _ in range(batches)]
 stream = fs.Stream("user BIGINT NOT NULL, honest BOOLEAN NOT NULL", rows)
 subjects = {

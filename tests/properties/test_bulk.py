@@ -19,7 +19,7 @@ from firesteel.properties import claim
 from firesteel.report.facts import facts
 from firesteel.runs import check
 from firesteel.spark.bulk.carry import _Carrier
-from firesteel.spark.engines import structured
+from firesteel.spark.engines import threads
 from firesteel.values.streams import Instant, Trace, make_batch
 
 N = ss.records("n INT NOT NULL", n=st.integers(0, 100))
@@ -89,7 +89,7 @@ def test_a_subject_that_cannot_be_carried_says_why(spark, runs):
 
 
 def test_cases_that_cannot_be_carried_run_several_at_once(spark, monkeypatch):
-    monkeypatch.setattr(structured, "at_once", lambda spark: 3)
+    monkeypatch.setattr(threads, "at_once", lambda spark: 3)
     monkeypatch.setattr(check, "at_once", lambda spark: 3)
     running = []
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from firesteel.errors import InvalidArgument
-from firesteel.values.streams import Trace
+from firesteel.values.streams import Instant, Trace
 
 
 class SubjectFailure(Exception):
@@ -16,6 +17,18 @@ class SubjectFailure(Exception):
     def __init__(self, message: str, trace: Trace | None = None) -> None:
         super().__init__(message)
         self.trace = trace if trace is not None else Trace(())
+
+
+def took_too_long(what: str, seconds: float, recorded: Iterable[Instant] = ()) -> SubjectFailure:
+    """The failure of a subject that does not come to an end; `recorded` is how far it came."""
+    return SubjectFailure(
+        f"{what} took longer than {seconds:g} s: the subject hangs, or needs more time (seconds=...)", Trace(recorded)
+    )
+
+
+def raised_inside(error: BaseException, where: str = "", recorded: Iterable[Instant] = ()) -> SubjectFailure:
+    """The failure of a subject that raised while Spark ran it; `recorded` is how far it came."""
+    return SubjectFailure(f"the subject raised inside Spark{where}: {root_cause(error)}", Trace(recorded))
 
 
 class CannotCarry(Exception):

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from firesteel.perturb.changes import UNCHANGED, Variant
+
 if TYPE_CHECKING:
-    from firesteel.perturb import Variant
     from firesteel.values.windows import Window
 
 
@@ -31,7 +32,7 @@ class Running:
     """Is the state read after every instant?"""
     engine: str = "structured"
     """What runs the cases: "structured", "dstream" or "batch"."""
-    under: Variant | None = None
+    under: Variant = UNCHANGED
     """What is changed in how Spark runs them (`firesteel.spark.perturb.perturbed`)."""
 
     @property

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument, described
-from firesteel.values.batches import Batch
+from firesteel.values.batches import Batch, make_batch
 from firesteel.values.records import Record, same
 from firesteel.values.streams import Stream
 
@@ -81,6 +81,13 @@ class Case(Mapping[str, Stream]):
     def length(self) -> int:
         """The number of batches: shorter inputs are padded with empty ones."""
         return max(map(len, self.inputs.values()), default=0)
+
+    def batches_at(self, index: int) -> dict[str, Batch]:
+        """The batch of every input at an instant; an empty one where a stream is shorter."""
+        return {
+            name: stream[index] if index < len(stream) else make_batch((), stream.schema)
+            for name, stream in self.inputs.items()
+        }
 
     def with_each(self, change: Callable[[Stream], Stream]) -> Case:
         """The case with every stream changed."""

@@ -9,7 +9,8 @@ import pytest
 from pyspark.sql import functions as F
 
 import firesteel as fs
-from firesteel.spark.bulk.together import _Plan, exercise_together
+from firesteel.spark.bulk.shared import SharedQueries
+from firesteel.spark.bulk.together import exercise_together
 from firesteel.spark.engines.structured import exercise
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
@@ -105,7 +106,6 @@ def test_windows_are_those_of_runs_alone(spark, subject, mode, close, fewer, in_
     assert any(len(instant.output) for trace in alone for instant in trace)
     for expected, found in zip(alone, together, strict=True):
         assert found == expected
-    plan = _Plan(spark, CASES, subject, how)
-    assert plan._in_one is in_one
-    settings = plan._settings()
-    assert (settings.get("spark.sql.streaming.noDataMicroBatches.enabled") == "false") is fewer
+    shared = SharedQueries(spark, CASES, subject, how)
+    assert shared.as_one_batch is in_one
+    assert (shared.settings.get("spark.sql.streaming.noDataMicroBatches.enabled") == "false") is fewer

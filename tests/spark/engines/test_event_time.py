@@ -1,11 +1,11 @@
-"""Event time on Spark, against traces worked out by hand: windows, late records, watermarks, joins, and the end.
+"""Event time on Spark, against traces worked out by hand: late records, watermarks, deduplication, and the end.
 
 All event times are minutes after midnight. A watermark is the largest event time so far less the delay; it moves after
 a batch, and Spark then runs a batch without data, which belongs to the instant that moved it. A window closes when the
 watermark reaches its end. After the last batch event time ends: "end" in the comments below.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from pyspark.sql import functions as F
@@ -15,195 +15,16 @@ import firesteel as fs
 from firesteel import Stream
 from firesteel.spark.engines.control import Traits, settings_for
 from firesteel.spark.engines.source import MemorySource
-
-DAY = datetime(2024, 1, 1, tzinfo=UTC)
-ON = {"input": "t", "output": "at"}
-
-
-def at(minutes):
-    return DAY + timedelta(minutes=minutes)
-
-
-def plain(value):
-    """Moments as minutes after midnight, all else as it is."""
-    return (value - DAY) / timedelta(minutes=1) if isinstance(value, datetime) else value
-
-
-def rows(batch):
-    return sorted((tuple(map(plain, row)) for row in batch), key=lambda row: [(v is None, v) for v in row])
-
-
-def sorted_rows(*parts):
-    return rows(row for part in parts for row in part)
-
-
-def outputs(trace):
-    return [rows(instant.output) for instant in trace]
-
-
-def watermarks(trace):
-    return [plain(instant.watermark) for instant in trace]
-
-
-def times(*batches, span=None):
-    """A stream of event times."""
-    span = None if span is None else tuple(map(at, span))
-    return Stream("t TIMESTAMP", [[(at(minute),) for minute in batch] for batch in batches], span=span)
-
-
-def keyed(*batches):
-    """A stream of keys and event times."""
-    return Stream("k INT, t TIMESTAMP", [[(k, at(minute)) for k, minute in batch] for batch in batches])
-
-
-def counts(delay="5 minutes", size="10 minutes", *slide):
-    """Counts records in windows; `at` is the window's start."""
-
-    def subject(frame):
-        windows = frame.withWatermark("t", delay).groupBy(F.window("t", size, *slide))
-        return windows.count().select(F.col("window.start").alias("at"), "count")
-
-    return subject
-
-
-def sessions(frame):
-    """Counts records in sessions; Spark wants one more key, which is the same for all."""
-    marked = frame.withWatermark("t", "5 minutes").groupBy(
-        F.expr("t > DATE'1970-01-01'"), F.session_window("t", "10 minutes")
-    )
-    return marked.count().select(F.col("session_window.start").alias("at"), "count")
-
-
-# --- the property's windows ------------------------------------------------------------------------------------------
-
-
-TUMBLING = times([1, 2], [14], [47], [48], span=(0, 80))
-
-
-def test_tumbling_counts_batch_by_batch(spark):
-    """Watermark after each batch: 2-5, 14-5 = 9 (window 0-10 stays open), 47-5 = 42 (closes 0-10 and 10-20), 43."""
-    trace = fs.run(TUMBLING, counts(), spark=spark)
-    assert outputs(trace) == [[], [], [(0, 2), (10, 1)], [(40, 2)]]
-    assert watermarks(trace) == [None, -3, 9, 42]
-    assert [instant.dropped for instant in trace] == [0, 0, 0, 0]
-
-
-@pytest.mark.parametrize(
-    "over, taken, given",
-    [
-        # The job's own: 0-10, 10-20, ... 70-80, of which 20-40 and 50-80 are empty.
-        (
-            fs.tumbling("10 minutes", on=ON),
-            [[1, 2], [14], [], [], [47, 48], [], [], []],
-            [[(0, 2)], [(10, 1)], [], [], [(40, 2)], [], [], []],
-        ),
-        # Half of it: the counts stand at the start of the job's windows, where not all input does.
-        (
-            fs.tumbling("5 minutes", on=ON),
-            [[1, 2], [], [14], [], [], [], [], [], [], [47, 48], [], [], [], [], [], []],
-            [[(0, 2)], [], [(10, 1)], [], [], [], [], [], [(40, 2)], [], [], [], [], [], [], []],
-        ),
-        # Three of them: 0-30, 30-60, 60-90, the last for the sake of the span's last 20 minutes.
-        (fs.tumbling("30 minutes", on=ON), [[1, 2, 14], [47, 48], []], [[(0, 2), (10, 1)], [(40, 2)], []]),
-        # Sessions are made of input alone: 1-12, 14-24, 47-58. The counts at 0 and 40 lie in none, that at 10 in 1-12.
-        (fs.session_window("10 minutes", on=ON), [[1, 2], [14], [47, 48]], [[(10, 1)], [], []]),
-    ],
-    ids=["same", "smaller", "larger", "session"],
+from tests.spark.engines.event_time import (
+    counts,
+    keyed,
+    outputs,
+    plain,
+    rows,
+    sorted_rows,
+    times,
+    watermarks,
 )
-def test_a_tumbling_job_in_windows(spark, over, taken, given):
-    trace = fs.run(TUMBLING, counts(), over=over, spark=spark)
-    assert [[minute for (minute,) in rows(instant.input)] for instant in trace] == taken
-    assert outputs(trace) == given
-    lost = {name: rows(batch) for name, batch in trace.outside.items()}
-    assert lost == ({"output": [(0, 2), (40, 2)]} if "session" in repr(over) else {})
-
-
-@pytest.mark.parametrize(
-    "over, given, outside",
-    [
-        # Every moment lies in two of these windows; so does the start of the job's: s and s-10.
-        (
-            fs.sliding("20 minutes", every="10 minutes", on=ON),
-            [[(-10, 1), (0, 2)], [(0, 2), (10, 1)], [(10, 1)], [(30, 1)], [(30, 1), (40, 1)], [(40, 1)], [], []],
-            [],
-        ),
-        # The job's first window begins before the first moment of input.
-        (
-            fs.tumbling("10 minutes", on=ON),
-            [[(0, 2)], [(10, 1)], [], [(30, 1)], [(40, 1)], [], []],
-            [(-10, 1)],
-        ),
-        (
-            fs.sliding("40 minutes", every="20 minutes", on=ON),
-            [[(-10, 1), (0, 2), (10, 1)], [(0, 2), (10, 1), (30, 1)], [(30, 1), (40, 1)], [(40, 1)], []],
-            [],
-        ),
-    ],
-    ids=["same", "smaller", "larger"],
-)
-def test_a_sliding_job_in_windows(spark, over, given, outside):
-    """1 lies in -10-10 and 0-20, 14 in 0-20 and 10-30, 47 in 30-50 and 40-60; the span is 0-70."""
-    trace = fs.run(
-        times([1], [14], [47], span=(0, 70)), counts("5 minutes", "20 minutes", "10 minutes"), over=over, spark=spark
-    )
-    assert outputs(trace) == given
-    assert rows(trace.outside.get("output", [])) == outside
-
-
-SESSIONS = times([1, 4], [30, 45], [50], span=(0, 70))
-
-
-def test_session_counts_batch_by_batch(spark):
-    """1 and 4 are 1-14; 30 is 30-40; 45 is 45-55, and 45-60 with 50. Batch 1 moves the watermark to 45-5 = 40."""
-    assert outputs(fs.run(SESSIONS, sessions, spark=spark)) == [[], [(1, 2), (30, 1)], [(45, 2)]]
-
-
-@pytest.mark.parametrize(
-    "over, given",
-    [
-        (fs.session_window("10 minutes", on=ON), [[(1, 2)], [(30, 1)], [(45, 2)]]),
-        # 4 comes 3 minutes after 1: no longer the same session. 1-4, 4-7, 30-33, 45-48, 50-53.
-        (fs.session_window("3 minutes", on=ON), [[(1, 2)], [], [(30, 1)], [(45, 2)], []]),
-        # 30 comes 26 minutes after 4, 45 only 15 after 30: 1-24, 30-70.
-        (fs.session_window("20 minutes", on=ON), [[(1, 2)], [(30, 1), (45, 2)]]),
-        (fs.tumbling("10 minutes", on=ON), [[(1, 2)], [], [], [(30, 1)], [(45, 2)], [], []]),
-    ],
-    ids=["same", "smaller", "larger", "tumbling"],
-)
-def test_a_session_job_in_windows(spark, over, given):
-    trace = fs.run(SESSIONS, sessions, over=over, spark=spark)
-    assert outputs(trace) == given and trace.outside == {}
-
-
-def test_output_that_never_came_is_empty_in_windows_that_are_all_there(spark):
-    trace = fs.run(
-        TUMBLING,
-        lambda f: f.withWatermark("t", "5 minutes").where("t < DATE'2000-01-01'"),
-        over=fs.tumbling("10 minutes", on="t"),
-        spark=spark,
-    )
-    assert outputs(trace) == [[]] * 8
-    assert [len(instant.input) for instant in trace] == [2, 1, 0, 0, 2, 0, 0, 0]
-    assert [plain(instant.time) for instant in trace] == [0, 10, 20, 30, 40, 50, 60, 70]
-
-
-def test_output_outside_of_the_input_is_kept_apart(spark):
-    """Five hours later: no input there, so no window. With delay -10 minutes, some of it: 1, 2 and 14 to -9, -8, 4."""
-
-    def shifted(minutes):
-        return lambda f: f.select((F.col("t") + F.make_dt_interval(mins=F.lit(minutes))).alias("at"))
-
-    trace = fs.run(TUMBLING, shifted(300), over=fs.tumbling("10 minutes", on=ON), spark=spark)
-    assert outputs(trace) == [[]] * 8 and rows(trace.outside["output"]) == [(301,), (302,), (314,), (347,), (348,)]
-    trace = fs.run(TUMBLING, shifted(-10), over=fs.tumbling("10 minutes", on=ON), spark=spark)
-    assert outputs(trace) == [[(4,)], [], [], [(37,), (38,)], [], [], [], []]
-    assert rows(trace.outside["output"]) == [(-9,), (-8,)]
-
-
-def test_windows_that_did_not_come_out_without_the_end_are_missing(spark):
-    trace = fs.run(TUMBLING, counts(), over=fs.tumbling("10 minutes", on=ON), close=False, spark=spark)
-    assert outputs(trace) == [[(0, 2)], [(10, 1)], [], [], [], [], [], []]
-
 
 # --- late records ----------------------------------------------------------------------------------------------------
 
@@ -392,113 +213,6 @@ def test_deduplication_and_its_state(spark, subject, given, kept):
     trace = fs.run(REPEATED, subject, state=True, spark=spark)
     assert outputs(trace) == given
     assert keys(trace) == kept
-
-
-# --- joins -----------------------------------------------------------------------------------------------------------
-
-
-def within_ten_minutes(how):
-    """Every a with the b of the same key that come up to 10 minutes later."""
-
-    def joined(a, b):
-        a = a.withWatermark("t", "5 minutes").alias("a")
-        b = b.withWatermark("t", "5 minutes").alias("b")
-        return a.join(b, F.expr("a.k = b.k AND b.t BETWEEN a.t AND a.t + INTERVAL 10 MINUTES"), how)
-
-    return joined
-
-
-OUTER = {
-    "a": keyed([(1, 10), (2, 12)], [(3, 40)], [(4, 60), (5, 62)]),
-    "b": keyed([(1, 15)], [(9, 40)], [(4, 61), (8, 63)]),
-}
-MATCHES = [[(1, 10, 1, 15)], [], [(4, 60, 4, 61)]]
-LEFT = [[], [(2, 12, None, None)], [(3, 40, None, None)]], [(5, 62, None, None)]
-RIGHT = [[], [], [(None, None, 9, 40)]], [(None, None, 8, 63)]
-
-
-@pytest.mark.parametrize("how, sides", [("left", [LEFT]), ("right", [RIGHT]), ("full", [LEFT, RIGHT])])
-def test_outer_rows_come_when_the_watermark_passes_them(spark, how, sides):
-    """Smallest watermark after each batch: min(7, 10), min(35, 35), min(57, 58).
-
-    Left: (2, 12) waits for b until 22, passed at 35, batch 1; (3, 40) until 50, passed at 57, batch 2; (5, 62) until
-    the end. Right: (9, 40) waits for a until 40, passed at 57, batch 2; (8, 63) until the end.
-    """
-    moved = [sorted_rows(MATCHES[i], *(side[0][i] for side in sides)) for i in range(3)]
-    ended = [*moved[:2], sorted_rows(moved[2], *(side[1] for side in sides))]
-    if how == "full":
-        assert outputs(fs.run(OUTER, within_ten_minutes(how), close=False, spark=spark)) == moved
-    trace = fs.run(OUTER, within_ten_minutes(how), spark=spark)
-    assert outputs(trace) == ended
-    assert watermarks(trace) == [None, 7, 35]
-
-
-def test_the_state_of_a_join_is_that_of_both_sides(spark):
-    """a is kept until 10 minutes after it, b until it: after batch 1 (35), neither of batch 0; at the end nothing."""
-    trace = fs.run(OUTER, within_ten_minutes("inner"), state=True, spark=spark)
-    kept = [sorted((state.name, state.value.k, plain(state.value.t)) for state in instant.state) for instant in trace]
-    assert kept == [[("left", 1, 10), ("left", 2, 12), ("right", 1, 15)], [("left", 3, 40), ("right", 9, 40)], []]
-
-
-def test_every_match_comes_at_its_own_instant(spark):
-    """Batch i has key i on both sides, and key i-1 of b again: it meets a's of the batch before."""
-    a = Stream("k INT, a INT", [[(i, i)] for i in range(10)])
-    b = Stream("k INT, b INT", [[(i, i), (i - 1, -i)] for i in range(10)])
-    trace = fs.run({"a": a, "b": b}, lambda a, b: a.join(b, "k"), spark=spark)
-    assert outputs(trace) == [[(0, 0, 0)], *([(i - 1, i - 1, -i), (i, i, i)] for i in range(1, 10))]
-
-
-def test_no_batch_of_several_inputs_is_split(spark):
-    """A count without keys changes, in update mode, once in every micro-batch: two rows would be two micro-batches."""
-    streams = {name: Stream("n INT", [[(1,)]] * 10) for name in ("a", "b", "c")}
-    trace = fs.run(streams, lambda a, b, c: a.union(b).union(c).groupBy().count(), output_mode="update", spark=spark)
-    assert outputs(trace) == [[(3 * (i + 1),)] for i in range(10)]
-
-
-def test_a_join_that_keeps_everything_judges_lateness_by_the_watermark_before(spark):
-    """Watermark 30-5 = 25 after batch 0. Late is what was late before the batch began, by the micro-batch before it.
-
-    Where Spark runs a batch without data, as everywhere above, that makes no difference. It runs none for a join that
-    never forgets: 20 is not late yet in batch 1, though the watermark is 25 then, and only late in batch 2.
-    """
-
-    def joined(a, b):
-        b = b.withColumnsRenamed({"k": "k2", "t": "t2"})
-        return a.withWatermark("t", "5 minutes").join(b.withWatermark("t2", "5 minutes"), F.expr("k = k2"))
-
-    a, b = keyed([(1, 30)], [(2, 20)], [(3, 20)]), keyed([(1, 30)], [(2, 31)], [(3, 31)])
-    trace = fs.run({"a": a, "b": b}, joined, spark=spark)
-    assert outputs(trace) == [[(1, 30, 1, 30)], [(2, 20, 2, 31)], []]
-    assert watermarks(trace) == [None, 25, 25] and [instant.dropped for instant in trace] == [0, 0, 1]
-
-
-def test_the_state_of_a_join_in_one_store(spark):
-    """From version 3 on a join keeps both sides in one RocksDB store, "default"."""
-    spark.conf.set("spark.sql.streaming.join.stateFormatVersion", "3")
-    provider = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    spark.conf.set("spark.sql.streaming.stateStore.providerClass", provider)
-    (only,) = fs.run(
-        {"a": keyed([(1, 10)]), "b": keyed([(2, 10)])},
-        within_ten_minutes("inner"),
-        state=True,
-        close=False,
-        spark=spark,
-    )
-    assert sorted((state.name, state.value.k) for state in only.state) == [("left", 1), ("right", 2)]
-
-
-def test_a_static_join_under_a_watermark(spark):
-    """Watermark 30-5 = 25 after batch 1: one(0-10) comes, with 1 and 2; key 9 has no name."""
-    names = spark.createDataFrame([(1, "one"), (2, "two")], "k INT, name STRING")
-
-    def named(frame):
-        joined = frame.withWatermark("t", "5 minutes").join(names, "k")
-        windows = joined.groupBy(F.window("t", "10 minutes"), "name").count()
-        return windows.select("name", F.col("window.start").alias("at"), "count")
-
-    trace = fs.run(keyed([(1, 1), (1, 2), (9, 3)], [(2, 30)], [(2, 31), (2, 3)]), named, spark=spark)
-    assert outputs(trace) == [[], [("one", 0, 2)], [("two", 30, 2)]]
-    assert [instant.dropped for instant in trace] == [0, 0, 1]
 
 
 # --- the end of event time -------------------------------------------------------------------------------------------

@@ -182,7 +182,7 @@ ONE = Stream("n INT", [[(1,)], [(0,)]])
             r"cannot take the streams 'input': missing a required argument: 'b'",
             None,
         ),
-        (7, {}, InvalidArgument, r"subject=7 \(int\) is no function of DataFrames", None),
+        (7, {}, InvalidArgument, r"subject=7 \(int\) is not a function of DataFrames", None),
     ],
 )
 def test_one_clear_error_and_nothing_left_behind(spark, tmp_path, monkeypatch, subject, options, error, message, cause):

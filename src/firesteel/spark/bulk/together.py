@@ -1,38 +1,26 @@
 """Many cases in one query: a micro-batch costs almost the same for one case as for hundreds.
 
 Every record carries the number of its case in a hidden column, which `firesteel.spark.bulk.carry` brings through the
-subject's plan; what comes out is told apart by it. A bulk run screens: whoever asks runs a case that matters alone.
+subject's plan; what comes out is told apart by it. A bulk run only screens: the caller runs a case that matters alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import replace
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from firesteel.spark.bulk.align import cell_of, edges_of, has_late_records, moment, watermarks_alone
-from firesteel.spark.bulk.carry import CannotCarry, carrying
-from firesteel.spark.engines.control import changed
-from firesteel.spark.engines.query import Query
-from firesteel.spark.engines.source import PackedSource
-from firesteel.spark.engines.structured import at_once, batch_at
-from firesteel.spark.engines.subject import Subject, outputs_of, taken_by
-from firesteel.spark.failures import SubjectFailure
-from firesteel.spark.perturb.levers import pulled
+from firesteel.spark.bulk.shared import SharedQueries
+from firesteel.spark.engines.subject import Subject, taken_by
+from firesteel.spark.failures import CannotCarry
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
-from firesteel.values.records import make_record
-from firesteel.values.streams import Batch, Instant, Stream, Trace, make_batch, make_stream
+from firesteel.values.streams import Trace
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
+    from pyspark.sql import SparkSession
 
 MOST_RECORDS = 1_500_000
-"""How many input records one bulk run takes; they are on the driver."""
-_FEW = 3
+"""The most input records that one bulk run takes: they are all on the driver."""
 
 
 def exercise_together(
@@ -40,8 +28,8 @@ def exercise_together(
 ) -> list[Trace | None]:
     """Run cases together and record their traces; None for one that has to run alone.
 
-    `CannotCarry` says why it is not possible at all. A case that can run with no other may do so here by itself, if
-    `also_single` and few of them do.
+    `CannotCarry` says why it is not possible at all. With `also_single`, a case that can share a query with no other
+    one runs here too, in a query of its own, as long as there are few of these.
     """
     if not cases:
         return []
@@ -50,11 +38,11 @@ def exercise_together(
     if any(len(batch) > how.large for case in cases for stream in case.inputs.values() for batch in stream):
         raise CannotCarry("a batch is large enough for a run of its own")
     _refuse_different(subject, cases)
-    plan = _Plan(spark, cases, subject, how)
+    shared = SharedQueries(spark, cases, subject, how)
     traces: list[Trace | None] = [None] * len(cases)
-    for group in plan.groups(also_single):
+    for group in shared.groups(also_single):
         for chunk in _chunks(cases, group):
-            for number, trace in zip(chunk, plan.run([cases[number] for number in chunk]), strict=True):
+            for number, trace in zip(chunk, shared.run([cases[number] for number in chunk]), strict=True):
                 traces[number] = trace if how.over is None else how.over.cut(trace, cases[number])
     if not any(trace is not None for trace in traces):
         raise CannotCarry("its event times differ from case to case, and a query has one watermark for all")
@@ -82,177 +70,3 @@ def _chunks(cases: Sequence[Case], group: Sequence[int]) -> Iterator[list[int]]:
         records += size
     if chunk:
         yield chunk
-
-
-class _Plan:
-    """A subject whose plan carries cases, and how they are run."""
-
-    def __init__(self, spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running) -> None:
-        self._spark, self._cases, self._subject, self._how = spark, cases, subject, how
-        self._columns = _hidden(cases)
-        self._schemas = {name: _schema(name, cases) for name in self._columns}
-        frames, sources = self._frames()
-        if how.over is not None:
-            how.over.check_names(cases[0].inputs, frames)
-            for name, frame in frames.items():
-                how.over.check_output(name, frame.schema)
-        self._time = {name: carrying(frame, sources, self._how.mode_of(name))[1] for name, frame in frames.items()}
-        policy = spark.conf.get("spark.sql.streaming.multipleWatermarkPolicy")
-        facts = list(self._time.values())
-        self._edges = [edges_of(case, facts) for case in cases]
-        self._watermarks = {
-            id(case): [watermarks_alone(edges, fact.watermarks, case.length, policy != "max") for fact in facts]
-            for case, edges in zip(cases, self._edges, strict=True)
-        }
-
-    def groups(self, also_single: bool) -> list[list[int]]:
-        """Numbers of cases that may run together; not those that have to run alone."""
-        facts = list(self._time.values())
-        if not any(fact.watermarks for fact in facts):
-            return [list(range(len(self._cases)))]
-        together: dict[Hashable, list[int]] = {}
-        for number, case in enumerate(self._cases):
-            alone = self._watermarks[id(case)]
-            if not has_late_records(self._edges[number], facts, alone):
-                # Event time ends for all of them at once, so they have to be of one length.
-                key = () if self._in_one else (case.length, cell_of(self._edges[number], facts, case.length))
-                together.setdefault(key, []).append(number)
-        least = 1 if also_single and len(together) <= _FEW else 2
-        return [group for group in together.values() if len(group) >= least]
-
-    def run(self, cases: Sequence[Case]) -> list[Trace]:
-        """Run cases in one query for each output."""
-        if self._in_one:
-            places = at_once(self._spark)
-            cases = [_in_one_batch(case, number % places, places) for number, case in enumerate(cases)]
-        recorded: list[list[Instant]] = [[] for _ in cases]
-        length = max(case.length for case in cases)
-        with ExitStack() as stack:
-            stack.enter_context(changed(self._spark, self._settings()))
-            with pulled(self._spark, self._how.under):
-                queries = self._queries(cases, stack)
-            for query in queries:
-                query.feed(0)
-            for index in range(length):
-                last = index + 1 == length
-                try:
-                    for query in queries:
-                        query.settle(index, (), last=last)
-                except SubjectFailure as failure:
-                    raise CannotCarry(f"one of the cases makes it fail ({failure})") from failure
-                taken = [query.take() for query in queries]
-                if not last:
-                    for query in queries:
-                        query.feed(index + 1)
-                outputs = {
-                    query.name: _split(query.output(rows), len(cases))
-                    for query, rows in zip(queries, taken, strict=True)
-                }
-                if any(query.dropped for query in queries):
-                    raise CannotCarry("records come late, and Spark counts them for all cases together")
-                for number, (case, instants) in enumerate(zip(cases, recorded, strict=True)):
-                    if index < case.length:
-                        parts = {name: batches[number] for name, batches in outputs.items()}
-                        instants.append(self._instant(case, index, parts, queries[0].time(index), instants))
-        return [Trace(instants) for instants in recorded]
-
-    def _instant(
-        self, case: Case, index: int, outputs: Mapping[str, Batch], time: datetime, before: Sequence[Instant]
-    ) -> Instant:
-        known = [moment(watermarks[index]) for watermarks in self._watermarks.get(id(case), ())]
-        return Instant(
-            index,
-            {name: batch_at(stream, index) for name, stream in case.inputs.items()},
-            outputs,
-            time=time,
-            watermark=min((at for at in known if at is not None), default=None),
-            drawn=case.drawn,
-            previous=before[-1] if before else None,
-        )
-
-    # --- building ---
-
-    def _settings(self) -> dict[str, str]:
-        settings = {"spark.sql.datetime.java8API.enabled": "true"}
-        patient = not any(fact.reacts or self._how.mode_of(name) == "complete" for name, fact in self._time.items())
-        if self._how.over is not None and self._how.close and patient:
-            # A micro-batch without data after each that moves the watermark would only bring out earlier what the next
-            # one brings, or the end of event time: to windows it is the same.
-            settings["spark.sql.streaming.noDataMicroBatches.enabled"] = "false"
-        return settings
-
-    @property
-    def _in_one(self) -> bool:
-        """May all batches be fed as one? Windows cannot tell, where each result comes out once, at the end of time."""
-        return (
-            self._how.over is not None
-            and self._how.close
-            and self._how.under is None
-            and all(self._how.mode_of(name) == "append" and not fact.by_batch for name, fact in self._time.items())
-        )
-
-    def _frames(self) -> tuple[Mapping[str, DataFrame], dict[str, PackedSource]]:
-        sources = {
-            name: PackedSource(self._spark, schema, self._columns[name]) for name, schema in self._schemas.items()
-        }
-        inputs = {name: source.shown for name, source in sources.items()}
-        return outputs_of(self._spark, self._subject, inputs, self._cases[0].drawn), sources
-
-    def _queries(self, cases: Sequence[Case], stack: ExitStack) -> list[Query]:
-        # Each case is small; together they may not be, and are collected all the same. Windows are cut case by case.
-        together = replace(self._how, large=2**62, seconds=self._how.seconds * 3, over=None)
-        queries: list[Query] = []
-        for name in self._time:
-            frames, sources = self._frames()
-            for input_name, source in sources.items():
-                source.load_all([case.inputs[input_name] for case in cases])
-            mode = self._how.mode_of(name)
-            frame, _ = carrying(frames[name], sources, mode)
-            queries.append(Query(self._spark, name, frame, list(sources.values()), mode, together, kept=False))
-            stack.enter_context(queries[-1].running(stack))
-        return queries
-
-
-def _in_one_batch(case: Case, part: int, parts: int) -> Case:
-    """The case with all its records in one batch, in order, and in one of some partitions."""
-
-    def joined(stream: Stream) -> Stream:
-        records = [record for batch in stream for record in batch.records]
-        sizes = tuple(len(records) if place == part else 0 for place in range(parts))
-        return make_stream([make_batch(records, stream.schema, sizes)], stream.schema)
-
-    return case.with_each(joined)
-
-
-def _hidden(cases: Sequence[Case]) -> dict[str, str]:
-    """A hidden column for every input, with a name that no input has."""
-    taken = {
-        name.lower() for case in cases for s in case.inputs.values() if s.schema is not None for name in s.schema.names
-    }
-    stem = "__case"
-    while any(name.startswith(stem) for name in taken):
-        stem += "_"
-    return {name: f"{stem}{number}" for number, name in enumerate(cases[0].inputs)}
-
-
-def _schema(name: str, cases: Sequence[Case]) -> StructType:
-    """The schema of an input, which all cases share."""
-    schemas = [case.inputs[name].schema for case in cases]
-    schema = schemas[0]
-    if schema is None or any(other != schema for other in schemas):
-        raise CannotCarry(f"the cases have different schemas for {name!r}")
-    return schema
-
-
-def _split(batch: Batch, cases: int) -> list[Batch]:
-    """What came out, by case, without the hidden column, which is the last."""
-    from pyspark.sql.types import StructType
-
-    assert batch.schema is not None
-    hidden = batch.schema.names[-1]
-    schema = StructType(batch.schema.fields[:-1])
-    parts: list[list[Any]] = [[] for _ in range(cases)]
-    for record in batch.records:
-        values = dict(record.__dict__)
-        parts[values.pop(hidden)].append(make_record(values))
-    return [make_batch(part, schema) for part in parts]

@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import TYPE_CHECKING, Any
 
-from firesteel.errors import InvalidArgument, described
-from firesteel.names import name_of
+from firesteel.errors import InvalidArgument
+from firesteel.perturb.changes import Need, Variant
+from firesteel.spark.engines.engine import Engine, Watcher
 from firesteel.spark.engines.rdds import batch_of, rdd_of
 from firesteel.spark.engines.recorded import Reader
-from firesteel.spark.engines.source import plain, refuse_what_is_not_carried, to_frame
-from firesteel.spark.engines.structured import Watcher, batch_at
-from firesteel.spark.engines.subject import Subject, called
-from firesteel.spark.failures import SubjectFailure, root_cause
+from firesteel.spark.engines.source import plain, refuse_what_is_not_carried, schema_refusals, to_frame
+from firesteel.spark.engines.subject import Subject, call_subject, named_outputs
+from firesteel.spark.failures import raised_inside, took_too_long
 from firesteel.spark.frames.large import keep, large_batch
 from firesteel.spark.perturb.levers import pulled
 from firesteel.spark.perturb.shuffles import arriving
@@ -39,56 +39,55 @@ def exercise(spark: SparkSession, case: Case, subject: Subject, how: Running, wa
             )
     if not case.length:
         return Trace(())
-    batches = {name: batch_at(stream, 0) for name, stream in case.inputs.items()}
-    # Where what goes in is large, so may be what comes out: then it stays in Spark.
+    if all(stream.schema is None for stream in case.inputs.values()):
+        _refuse_settings_for_rdds(how.under)
+    batches = case.batches_at(0)
+    # Where the input is large the output may be, too: then it stays in Spark.
     kept = any(len(batch) > how.large for batch in batches.values())
     with pulled(spark, how.under):
         inputs = {name: handed(spark, name, batch) for name, batch in batches.items()}
-        made = _outputs(spark, subject, inputs, case.drawn)
+        made = _outputs(subject, inputs, case.drawn)
         instant = Instant(0, batches, _collected(spark, made, how, kept=kept), drawn=case.drawn)
     watcher(instant)
     return Trace([instant])
 
 
+def _refuse_settings_for_rdds(variant: Variant) -> None:
+    for change in variant.changes:
+        if change.needs is Need.SETTINGS_FOR_FRAMES:
+            raise InvalidArgument(
+                f"{change.name}() is not possible for RDDs: it changes a setting for DataFrames. Give the records a "
+                "schema, so that the subject gets DataFrames, or use partitions(...): RDDs are shuffled into as many "
+                "partitions"
+            )
+
+
 def handed(spark: SparkSession, name: str, batch: Batch) -> DataFrame | RDD[Any]:
     """A batch as the subject gets it: a DataFrame where it has a schema, else an RDD; with the batch's partitions."""
-    from pyspark.errors import AnalysisException
-
     if batch.schema is None:
         return rdd_of(spark.sparkContext, batch)
     refuse_what_is_not_carried(batch.schema)
-    try:
+    with schema_refusals(name):
         if batch.partitions is None:
             return to_frame(spark, batch.records, batch.schema)
         rows = make_batch(map(plain, batch.records), None, batch.partitions)
         return spark.createDataFrame(rdd_of(spark.sparkContext, rows), batch.schema)
-    except AnalysisException as error:  # a type that is switched off in this session
-        raise InvalidArgument(f"Spark does not take the schema of the stream {name!r}: {root_cause(error)}") from error
 
 
 def _outputs(
-    spark: SparkSession, subject: Subject, inputs: Mapping[str, DataFrame | RDD[Any]], drawn: Record
+    subject: Subject, inputs: Mapping[str, DataFrame | RDD[Any]], drawn: Record
 ) -> Mapping[str, DataFrame | RDD[Any]]:
     """What the subject makes of its inputs, by output name."""
     from pyspark import RDD
     from pyspark.sql import DataFrame
 
-    made = called(subject, inputs, drawn)
-    outputs = dict(made) if isinstance(made, Mapping) else {"output": made}
-    where = f"the subject {name_of(subject)}"
-    if not outputs:
-        raise SubjectFailure(f"{where} returned no output: return a DataFrame or an RDD, or a dict of them by name")
-    for name, output in outputs.items():
-        what = "returned" if not isinstance(made, Mapping) else f"returned, as {name!r},"
-        if not isinstance(output, (DataFrame, RDD)):
-            raise SubjectFailure(
-                f"{where} {what} {described('value', output)}: return a DataFrame or an RDD, or a dict of them"
-            )
+    def refusal(output: DataFrame | RDD[Any]) -> str | None:
         if isinstance(output, DataFrame) and output.isStreaming:
-            raise SubjectFailure(
-                f"{where} {what} a streaming DataFrame, which a batch job does not end: leave engine= out"
-            )
-    return outputs
+            return "a streaming DataFrame, which a batch job does not end: leave engine= out"
+        return None
+
+    made = call_subject(subject, inputs, drawn)
+    return named_outputs(subject, made, (DataFrame, RDD), "a DataFrame or an RDD", refusal)
 
 
 def _collected(
@@ -101,17 +100,15 @@ def _collected(
         return {name: batch.result(how.seconds) for name, batch in waiting.items()}
     except FutureTimeout:
         spark.sparkContext.cancelAllJobs()  # else they would go on, and keep the cores busy
-        raise SubjectFailure(
-            f"the job took longer than {how.seconds:g} s: the subject hangs, or needs more time (seconds=...)"
-        ) from None
+        raise took_too_long("the job", how.seconds) from None
     except Exception as error:
-        raise SubjectFailure(f"the subject raised inside Spark: {root_cause(error)}") from error
+        raise raised_inside(error) from error
     finally:
         thread.shutdown(wait=False, cancel_futures=True)
 
 
 def _in_order(spark: SparkSession, output: DataFrame | RDD[Any], most: int | None, how: Running) -> Batch:
-    with arriving(spark.sparkContext, None if how.under is None else how.under.shuffle_order):  # this thread's own
+    with arriving(spark.sparkContext, how.under.shuffle_order):  # this thread's own
         return _batch(spark, output, most)
 
 
@@ -123,3 +120,16 @@ def _batch(spark: SparkSession, output: DataFrame | RDD[Any], most: int | None) 
         return batch_of(output.collect())
     reader = Reader(spark, output.schema)
     return reader.batch_of(output) if most is None else large_batch([keep(output)], reader, most)
+
+
+ENGINE = Engine(
+    "batch",
+    exercise,
+    refuses_options=("output_mode", "over", "close", "state", "batch_interval"),
+    lacks={
+        Need.SEVERAL_BATCHES: "a batch job has one batch",
+        Need.CHECKPOINT: "a batch job has no checkpoint to start again from",
+        Need.COMMITS: "a batch job commits no batches",
+    },
+    one_batch=True,
+)

@@ -1,4 +1,4 @@
-"""The engines that cases are run on: Structured Streaming, DStreams, batch jobs."""
+"""The engines that cases are run on, by name: Structured Streaming, DStreams, batch jobs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from firesteel.spark.engines import batch, dstream, structured
-from firesteel.spark.engines.structured import Watcher, or_failure
+from firesteel.spark.engines.engine import Engine, Watcher
 from firesteel.spark.engines.subject import Subject
+from firesteel.spark.engines.threads import run_at_once, trace_or_failure
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
@@ -16,12 +17,12 @@ from firesteel.values.streams import Trace
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_ENGINES = {"structured": structured.exercise, "dstream": dstream.exercise, "batch": batch.exercise}
+ENGINES: dict[str, Engine] = {engine.name: engine for engine in (structured.ENGINE, dstream.ENGINE, batch.ENGINE)}
 
 
 def exercise(spark: SparkSession, case: Case, subject: Subject, how: Running, watcher: Watcher) -> Trace:
     """Run a case on the engine that was asked for, and record its trace until the watcher stops it."""
-    return _ENGINES[how.engine](spark, case, subject, how, watcher)
+    return ENGINES[how.engine].exercise(spark, case, subject, how, watcher)
 
 
 def exercise_apart(
@@ -35,6 +36,6 @@ def in_threads(
     spark: SparkSession, run: Callable[[Case], Trace], cases: Sequence[Case], how: Running
 ) -> list[Trace | SubjectFailure]:
     """Run cases, several at once where the engine can; a case that fails gives its failure."""
-    if how.engine == "structured":
-        return structured.in_threads(spark, run, cases)
-    return [or_failure(run, case) for case in cases]
+    if ENGINES[how.engine].parallel:
+        return run_at_once(spark, run, cases)
+    return [trace_or_failure(run, case) for case in cases]

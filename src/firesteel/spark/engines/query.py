@@ -1,4 +1,4 @@
-"""One streaming query: started, fed batch by batch on a clock of its own, and what it has put out read by batch id."""
+"""One streaming query: it is started, fed batch by batch on a clock of its own, and read by Spark's batch ids."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from firesteel.spark.engines.control import Control, Traits, settings_for
 from firesteel.spark.engines.recorded import Reader
 from firesteel.spark.engines.source import MemorySource
 from firesteel.spark.engines.state import StateReader
-from firesteel.spark.failures import SubjectFailure, refused_mode, root_cause
+from firesteel.spark.failures import SubjectFailure, raised_inside, refused_mode, took_too_long
 from firesteel.spark.frames.large import keep, large_batch
 from firesteel.spark.running import Running
 from firesteel.spark.session import checkpoints
-from firesteel.values.streams import Batch, Instant, Trace
+from firesteel.values.streams import Batch, Instant
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,9 +33,7 @@ _PROGRESS_SECONDS = 30.0
 
 
 class TooLarge(Exception):
-    """An output that was collected turned out to be large; `judged` instants before it were fine."""
-
-    judged = 0
+    """An output that was collected turned out to be large."""
 
 
 class Query:
@@ -102,7 +100,7 @@ class Query:
             self._query.stop()
 
     def stopped(self, replayed: Taken | None) -> list[MemorySource]:
-        """Stop the query, with a batch not committed if it has to be replayed; the sources that it can go on with."""
+        """Stop the query, and give the sources that it can go on with. A batch to be replayed is left uncommitted."""
         self._stop()
         if replayed is not None:
             self._seen = replayed.batch_ids.start - 1
@@ -121,7 +119,7 @@ class Query:
                     files.delete(found.getPath(), False)
 
     def start_again(self, frame: DataFrame, sources: Sequence[MemorySource], index: int) -> None:
-        """Start it from its checkpoint, after or in a batch."""
+        """Start the query from its checkpoint, after the batch or in it."""
         self._frame, self._sources = frame, sources
         self._start()
         self._give_control()
@@ -129,7 +127,7 @@ class Query:
 
     @property
     def keeps_state(self) -> bool:
-        """Does the subject keep state? Known once it was read."""
+        """Does the subject keep state? This is known once the state was read."""
         return self._states.keeps_any
 
     def time(self, index: int) -> datetime:
@@ -144,41 +142,39 @@ class Query:
             for source in self._sources:
                 source.feed(index)
 
-    def settle(self, index: int, instants: Sequence[Instant], *, last: bool) -> None:
-        """Wait until Spark has done everything that it can do with what it was fed."""
+    def settle(self, index: int, recorded: Sequence[Instant], *, last: bool) -> None:
+        """Wait until Spark has done everything that it can do with what it was fed.
+
+        The instants that were recorded so far go with a failure.
+        """
         before = self._control.watermark if self._traits.restless else 0
-        self._wait(index, instants)
+        self._wait(index, recorded)
         if self._traits.restless and self._control.watermark != before:
             self._feed_nothing()  # event time moved, and Spark runs no batch without data here
-            self._wait(index, instants)
+            self._wait(index, recorded)
         if last and self._closes() and self._control.end_event_time():
             for _ in range(2 if self._traits.driven else 1):  # one to take the new watermark, one to act on it
                 self._feed_nothing()
-                self._wait(index, instants)
+                self._wait(index, recorded)
 
     def _closes(self) -> bool:
-        # In complete mode Spark puts out the whole table always, and keeps every window.
+        # In complete mode Spark always puts out the whole table, and keeps every window.
         return self._how.close and self._traits.event_time and self.mode != "complete"
 
     def _feed_nothing(self) -> None:
         self._sources[0].feed_nothing()
 
-    def _wait(self, index: int, instants: Sequence[Instant]) -> None:
+    def _wait(self, index: int, recorded: Sequence[Instant]) -> None:
         seconds = self._how.seconds
         try:
             self._thread.submit(self._query.processAllAvailable).result(timeout=seconds)
         except FutureTimeout:
-            raise SubjectFailure(
-                f"batch {index} took longer than {seconds:g} s: the subject hangs, or needs more time (seconds=...)",
-                Trace(instants),
-            ) from None
+            raise took_too_long(f"batch {index}", seconds, recorded) from None
         except Exception as error:
-            raise SubjectFailure(
-                f"the subject raised inside Spark in batch {index}: {root_cause(error)}", Trace(instants)
-            ) from error
+            raise raised_inside(error, f" in batch {index}", recorded) from error
 
     def take(self) -> Taken:
-        """What came out since the last time: a handle, quick to get and not changed by later batches."""
+        """A handle on what came out since the last time: quick to get, and not changed by later batches."""
         first = self._seen + 1
         rows: Any
         if self._kept is not None:
@@ -193,7 +189,7 @@ class Query:
         return Taken(range(first, self._seen + 1), rows)
 
     def output(self, taken: Taken) -> Batch:
-        """The batch behind a handle; the watermark and the late records of its micro-batches are known from then on."""
+        """The batch behind a handle. Afterwards the watermark and the late records of its micro-batches are known."""
         if self._traits.event_time:
             self._read_progress(taken.batch_ids)
         if self._kept is None:

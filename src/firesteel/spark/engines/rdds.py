@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def rdd_of(context: SparkContext, batch: Batch) -> RDD[Any]:
-    """A batch's records as an RDD with the batch's partitions, or as many as Spark takes by itself."""
+    """A batch's records as an RDD with the batch's partitions, or with as many as Spark chooses."""
     from pyspark import RDD
 
     jvm: Any = context._jvm
     java: Any = context._jsc
     parts = _parts(batch, context.defaultParallelism)
-    # As `SparkContext.parallelize` does, but one element for the JVM is a whole partition: then they are exactly these,
-    # and every RDD is read back by the same serializer. A DStream has one for all of its RDDs.
+    # As `SparkContext.parallelize` does, but one element for the JVM is a whole partition: then the partitions are
+    # exactly these, and every RDD is read back by the same serializer, as a DStream has one for all of its RDDs.
     try:
         made = context._serialize_to_jvm(
             parts,

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+JAVA_TIME = {"spark.sql.datetime.java8API.enabled": "true"}
+"""The setting for rows with java.time values: those of java.sql are in another calendar before 1582."""
+
 
 class Reader:
     """Makes batches of the rows that Spark put out, all of one schema."""

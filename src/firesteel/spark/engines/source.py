@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument
+from firesteel.spark.failures import root_cause
 from firesteel.values.records import Record
 from firesteel.values.schemas import carried, type_ddl
 
@@ -48,7 +50,7 @@ class MemorySource:
         self.size = len(records)
 
     def _hold(self, rows: DataFrame, sizes: Iterable[Iterable[int]]) -> None:
-        """Keep rows to be fed: how many of them in every partition of every batch."""
+        """Keep rows to be fed. `sizes` says how many of them are in every partition of every batch."""
         jvm: Any = self._spark._jvm
         to_seq = jvm.org.apache.spark.api.python.PythonUtils.toSeq
         held = rows._jdf.collectAsList()
@@ -71,11 +73,14 @@ class MemorySource:
         self._add(self._none)
 
     def is_fed_at_once(self, index: int) -> bool:
-        """Is a batch all there as soon as anything of it is?"""
+        """Is a batch added in one step, so that Spark never sees a part of it?"""
         return len(self._parts(index)) == 1
 
     def anew(self, *, to_last_batch: bool) -> MemorySource:
-        """The source as a query finds it that starts again, all that was fed still there; or only up to a batch's."""
+        """A new source for a query that starts again, which finds in it all that was fed.
+
+        With `to_last_batch`, what was fed after the last batch with data is left out.
+        """
         made = MemorySource(self._spark, self._schema)
         made._batches, made._none, made.size = self._batches, self._none, self.size
         for rows in self._fed[: self._with_data] if to_last_batch else self._fed:
@@ -92,10 +97,10 @@ class MemorySource:
 
 
 class PackedSource(MemorySource):
-    """An input of many cases together. A row holds all records that a case has in a partition, beside its number.
+    """An input of many cases together. A row holds all records that a case has in a partition, and the case's number.
 
-    So they cost half: to Spark, a row that comes in is dearer than most operations. The subject gets `shown`, in whose
-    plan it cannot see that there is a `column` for the number; `firesteel.spark.bulk.carry` puts the rows in its place.
+    That costs half: to Spark, a row that comes in is dearer than most operations. The subject gets `shown`, a frame of
+    single records without the `column` of the number; `firesteel.spark.bulk.carry` puts the packed rows in its place.
     """
 
     def __init__(self, spark: SparkSession, schema: StructType, column: str) -> None:
@@ -112,7 +117,7 @@ class PackedSource(MemorySource):
         self._records = schema
 
     def load_all(self, streams: Sequence[Stream]) -> None:
-        """Bring the streams of all cases into the JVM: batch by batch, a partition of each case in one of all."""
+        """Bring the streams of all cases into the JVM, batch by batch; partition k of all cases is one partition."""
         groups: list[tuple[int, Sequence[Record]]] = []
         sizes = []
         for index in range(max(map(len, streams))):
@@ -138,7 +143,7 @@ class PackedSource(MemorySource):
 
 
 def _parts_of(batches: Sequence[Batch | None]) -> list[list[tuple[int, Sequence[Record]]]]:
-    """For each partition the numbers of the cases that have records in it, with these."""
+    """For each partition, the cases that have records in it: their numbers and these records."""
     parts: list[list[tuple[int, Sequence[Record]]]] = [[]]
     for number, batch in enumerate(batches):
         if batch is None:
@@ -200,6 +205,17 @@ def refuse_what_is_not_carried(schema: StructType) -> None:
         why = carried(column.dataType)
         if why is not None:
             raise InvalidArgument(f"column {column.name!r} of type {type_ddl(column.dataType)} cannot be fed: {why}")
+
+
+@contextmanager
+def schema_refusals(name: str) -> Iterator[None]:
+    """Spark may refuse a schema that it can carry: one with a type that is switched off in the session."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        yield
+    except AnalysisException as error:
+        raise InvalidArgument(f"Spark does not take the schema of the stream {name!r}: {root_cause(error)}") from error
 
 
 def _memory_stream(spark: SparkSession, schema: StructType) -> Any:

@@ -22,8 +22,42 @@ Subject: TypeAlias = Callable[..., Any]
 def outputs_of(
     spark: SparkSession, subject: Subject, inputs: Mapping[str, DataFrame], drawn: Record
 ) -> Mapping[str, DataFrame]:
-    """What the subject makes of its inputs, by output name."""
-    return _outputs(spark, subject, called(subject, inputs, drawn))
+    """The streaming DataFrames that the subject makes of its inputs, by output name."""
+    from pyspark.sql import DataFrame
+
+    def refusal(frame: DataFrame) -> str | None:
+        if not frame.sparkSession._jsparkSession.equals(spark._jsparkSession):
+            return "a DataFrame of another Spark session: build it from the DataFrames that it is given"
+        if not frame.isStreaming:
+            return "a batch DataFrame, which no stream flows through: build it from the DataFrames that it is given"
+        return None
+
+    return named_outputs(subject, call_subject(subject, inputs, drawn), (DataFrame,), "a DataFrame", refusal)
+
+
+def named_outputs(
+    subject: Subject,
+    returned: Any,
+    kinds: tuple[type, ...],
+    wanted: str,
+    refusal: Callable[[Any], str | None],
+) -> dict[str, Any]:
+    """What a subject returned, by output name: one by itself is called `output`.
+
+    All have to be of the `kinds`, which `wanted` names. `refusal` says what is wrong with one that cannot be run.
+    """
+    outputs = dict(returned) if isinstance(returned, Mapping) else {"output": returned}
+    where = f"the subject {name_of(subject)}"
+    if not outputs:
+        raise SubjectFailure(f"{where} returned no output: return {wanted}, or a dict of them by name")
+    for name, output in outputs.items():
+        what = f"returned, as {name!r}," if isinstance(returned, Mapping) else "returned"
+        if not isinstance(output, kinds):
+            raise SubjectFailure(f"{where} {what} {described('value', output)}: return {wanted}, or a dict of them")
+        why = refusal(output)
+        if why is not None:
+            raise SubjectFailure(f"{where} {what} {why}")
+    return outputs
 
 
 def taken_by(subject: Subject, drawn: Record) -> dict[str, Any]:
@@ -37,10 +71,10 @@ def taken_by(subject: Subject, drawn: Record) -> dict[str, Any]:
     return {name: value for name, value in drawn.__dict__.items() if name in parameters}
 
 
-def called(subject: Subject, frames: Mapping[str, Any], drawn: Record) -> Any:
+def call_subject(subject: Subject, frames: Mapping[str, Any], drawn: Record) -> Any:
     """What the subject makes of its inputs: one is handed over by position, several by name, as are drawn values."""
     if not callable(subject):
-        raise InvalidArgument(f"{described('subject', subject)} is no function of DataFrames")
+        raise InvalidArgument(f"{described('subject', subject)} is not a function of DataFrames")
     by_name = {} if list(frames) == ["input"] else dict(frames)
     by_place = () if by_name else tuple(frames.values())
     by_name |= taken_by(subject, drawn)
@@ -72,26 +106,3 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         logger.disabled = before
-
-
-def _outputs(spark: SparkSession, subject: Subject, made: Any) -> Mapping[str, DataFrame]:
-    from pyspark.sql import DataFrame
-
-    frames = dict(made) if isinstance(made, Mapping) else {"output": made}
-    where = f"the subject {name_of(subject)}"
-    if not frames:
-        raise SubjectFailure(f"{where} returned no output: return a DataFrame, or a dict of them by name")
-    for name, frame in frames.items():
-        what = "returned" if name == "output" and not isinstance(made, Mapping) else f"returned, as {name!r},"
-        if not isinstance(frame, DataFrame):
-            raise SubjectFailure(f"{where} {what} {described('value', frame)}: return a DataFrame, or a dict of them")
-        if not frame.sparkSession._jsparkSession.equals(spark._jsparkSession):
-            raise SubjectFailure(
-                f"{where} {what} a DataFrame of another Spark session: build it from the DataFrames that it is given"
-            )
-        if not frame.isStreaming:
-            raise SubjectFailure(
-                f"{where} {what} a batch DataFrame, which no stream flows through: build it from the DataFrames that "
-                "it is given"
-            )
-    return frames

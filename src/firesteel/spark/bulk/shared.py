@@ -1,0 +1,201 @@
+"""Queries that many cases share: which cases can share one, and how they are run and told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from firesteel.spark.bulk.align import cell_of, edges_of, has_late_records, moment, watermarks_alone
+from firesteel.spark.bulk.carry import carrying
+from firesteel.spark.engines.control import changed
+from firesteel.spark.engines.loop import outputs_of_batches
+from firesteel.spark.engines.query import Query
+from firesteel.spark.engines.recorded import JAVA_TIME
+from firesteel.spark.engines.source import PackedSource
+from firesteel.spark.engines.subject import Subject, outputs_of
+from firesteel.spark.engines.threads import at_once
+from firesteel.spark.failures import CannotCarry, SubjectFailure
+from firesteel.spark.perturb.levers import pulled
+from firesteel.spark.running import Running
+from firesteel.values.cases import Case
+from firesteel.values.records import make_record
+from firesteel.values.streams import Batch, Instant, Stream, Trace, make_batch, make_stream
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+# Groups of cases that are run even if only one case is in each.
+_FEW = 3
+
+
+class SharedQueries:
+    """A subject whose queries carry many cases at once. `CannotCarry` says why it is not possible."""
+
+    def __init__(self, spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running) -> None:
+        self._spark, self._cases, self._subject, self._how = spark, cases, subject, how
+        self._columns = _hidden(cases)
+        self._schemas = {name: _schema(name, cases) for name in self._columns}
+        frames, sources = self._frames()
+        if how.over is not None:
+            how.over.check_names(cases[0].inputs, frames)
+            for name, frame in frames.items():
+                how.over.check_output(name, frame.schema)
+        self._time = {name: carrying(frame, sources, self._how.mode_of(name))[1] for name, frame in frames.items()}
+        policy = spark.conf.get("spark.sql.streaming.multipleWatermarkPolicy")
+        facts = list(self._time.values())
+        self._edges = [edges_of(case, facts) for case in cases]
+        self._watermarks = {
+            id(case): [watermarks_alone(edges, fact.watermarks, case.length, policy != "max") for fact in facts]
+            for case, edges in zip(cases, self._edges, strict=True)
+        }
+
+    def groups(self, also_single: bool) -> list[list[int]]:
+        """Numbers of cases that may run together; not those that have to run alone."""
+        facts = list(self._time.values())
+        if not any(fact.watermarks for fact in facts):
+            return [list(range(len(self._cases)))]
+        together: dict[Hashable, list[int]] = {}
+        for number, case in enumerate(self._cases):
+            alone = self._watermarks[id(case)]
+            if not has_late_records(self._edges[number], facts, alone):
+                # Event time ends for all of them at once, so they have to be of one length.
+                key = () if self.as_one_batch else (case.length, cell_of(self._edges[number], facts, case.length))
+                together.setdefault(key, []).append(number)
+        least = 1 if also_single and len(together) <= _FEW else 2
+        return [group for group in together.values() if len(group) >= least]
+
+    def run(self, cases: Sequence[Case]) -> list[Trace]:
+        """Run cases in one query for each output."""
+        if self.as_one_batch:
+            places = at_once(self._spark)
+            cases = [_in_one_batch(case, number % places, places) for number, case in enumerate(cases)]
+        recorded: list[list[Instant]] = [[] for _ in cases]
+        with ExitStack() as stack:
+            stack.enter_context(changed(self._spark, self.settings))
+            with pulled(self._spark, self._how.under):
+                queries = self._queries(cases, stack)
+            try:
+                for index, outputs in enumerate(outputs_of_batches(queries, max(case.length for case in cases))):
+                    if any(query.dropped for query in queries):
+                        raise CannotCarry("records come late, and Spark counts them for all cases together")
+                    parts = {name: _split(batch, len(cases)) for name, batch in outputs.items()}
+                    self._record(cases, index, parts, queries[0].time(index), recorded)
+            except SubjectFailure as failure:
+                raise CannotCarry(f"one of the cases makes it fail ({failure})") from failure
+        return [Trace(instants) for instants in recorded]
+
+    def _record(
+        self,
+        cases: Sequence[Case],
+        index: int,
+        outputs: Mapping[str, Sequence[Batch]],
+        time: datetime,
+        recorded: Sequence[list[Instant]],
+    ) -> None:
+        """Add an instant to what was recorded of every case that is not over yet."""
+        for number, (case, instants) in enumerate(zip(cases, recorded, strict=True)):
+            if index < case.length:
+                known = [moment(watermarks[index]) for watermarks in self._watermarks.get(id(case), ())]
+                instants.append(
+                    Instant(
+                        index,
+                        case.batches_at(index),
+                        {name: batches[number] for name, batches in outputs.items()},
+                        time=time,
+                        watermark=min((at for at in known if at is not None), default=None),
+                        drawn=case.drawn,
+                    )
+                )
+
+    # --- building ---
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The session's settings that the queries need."""
+        settings = dict(JAVA_TIME)
+        patient = not any(fact.reacts or self._how.mode_of(name) == "complete" for name, fact in self._time.items())
+        if self._how.over is not None and self._how.close and patient:
+            # After each batch that moves the watermark, Spark runs one without data. All that it does is to bring out
+            # earlier what the next batch, or the end of event time, brings: windows are the same without it.
+            settings["spark.sql.streaming.noDataMicroBatches.enabled"] = "false"
+        return settings
+
+    @property
+    def as_one_batch(self) -> bool:
+        """May all batches be fed as one? Windows cannot tell, where each result comes out once, at the end of time."""
+        return (
+            self._how.over is not None
+            and self._how.close
+            and not self._how.under.changes
+            and all(self._how.mode_of(name) == "append" and not fact.by_batch for name, fact in self._time.items())
+        )
+
+    def _frames(self) -> tuple[Mapping[str, DataFrame], dict[str, PackedSource]]:
+        sources = {
+            name: PackedSource(self._spark, schema, self._columns[name]) for name, schema in self._schemas.items()
+        }
+        inputs = {name: source.shown for name, source in sources.items()}
+        return outputs_of(self._spark, self._subject, inputs, self._cases[0].drawn), sources
+
+    def _queries(self, cases: Sequence[Case], stack: ExitStack) -> list[Query]:
+        # Each case is small; together they may not be, and are collected all the same. Windows are cut case by case.
+        together = replace(self._how, large=2**62, seconds=self._how.seconds * 3, over=None)
+        queries: list[Query] = []
+        for name in self._time:
+            frames, sources = self._frames()
+            for input_name, source in sources.items():
+                source.load_all([case.inputs[input_name] for case in cases])
+            mode = self._how.mode_of(name)
+            frame, _ = carrying(frames[name], sources, mode)
+            queries.append(Query(self._spark, name, frame, list(sources.values()), mode, together, kept=False))
+            stack.enter_context(queries[-1].running(stack))
+        return queries
+
+
+def _in_one_batch(case: Case, part: int, parts: int) -> Case:
+    """The case with all its records in one batch, in order, and in one of some partitions."""
+
+    def joined(stream: Stream) -> Stream:
+        records = [record for batch in stream for record in batch.records]
+        sizes = tuple(len(records) if place == part else 0 for place in range(parts))
+        return make_stream([make_batch(records, stream.schema, sizes)], stream.schema)
+
+    return case.with_each(joined)
+
+
+def _hidden(cases: Sequence[Case]) -> dict[str, str]:
+    """A hidden column for every input, with a name that no input has."""
+    taken = {
+        name.lower() for case in cases for s in case.inputs.values() if s.schema is not None for name in s.schema.names
+    }
+    stem = "__case"
+    while any(name.startswith(stem) for name in taken):
+        stem += "_"
+    return {name: f"{stem}{number}" for number, name in enumerate(cases[0].inputs)}
+
+
+def _schema(name: str, cases: Sequence[Case]) -> StructType:
+    """The schema of an input, which all cases share."""
+    schemas = [case.inputs[name].schema for case in cases]
+    schema = schemas[0]
+    if schema is None or any(other != schema for other in schemas):
+        raise CannotCarry(f"the cases have different schemas for {name!r}")
+    return schema
+
+
+def _split(batch: Batch, cases: int) -> list[Batch]:
+    """What came out, by case, without the hidden column, which is the last."""
+    from pyspark.sql.types import StructType
+
+    assert batch.schema is not None
+    hidden = batch.schema.names[-1]
+    schema = StructType(batch.schema.fields[:-1])
+    parts: list[list[Any]] = [[] for _ in range(cases)]
+    for record in batch.records:
+        values = dict(record.__dict__)
+        parts[values.pop(hidden)].append(make_record(values))
+    return [make_batch(part, schema) for part in parts]
