@@ -13,8 +13,9 @@ from run import Bound
 
 import firesteel as fs
 from firesteel.values import schemas
+from firesteel.values.batches import make_batch
 from firesteel.values.records import make_record
-from firesteel.values.streams import make_batch, make_stream
+from firesteel.values.streams import make_stream
 from firesteel.values.windows import Window, session_window, sliding, tumbling
 
 RECORDS, BATCHES, WINDOWS, ROUNDS = 500_000, 100, 1_000, 3

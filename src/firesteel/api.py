@@ -15,10 +15,12 @@ from firesteel.logic.ltl.formulas import FormulaLike, formula_of
 from firesteel.logic.verdicts import Verdict
 from firesteel.options import CheckOptions, Options, RunOptions, Streams, Subject
 from firesteel.perturb import Perturbation
+from firesteel.values.batches import Batch
 from firesteel.values.cases import Case, as_case
 from firesteel.values.checks import Check
 from firesteel.values.equality import Equality
-from firesteel.values.streams import Batch, Instant, Stream, Trace, make_stream
+from firesteel.values.streams import Stream, make_stream
+from firesteel.values.traces import Instant, Trace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -75,7 +77,7 @@ def run(stream: Stream | Batch | Mapping[str, Stream] | Case, subject: Subject, 
     from firesteel.runs.alone import run_alone
 
     chosen = validated.of_run(options)
-    case = as_case(_lifted(stream) if chosen.how.engine == "batch" else stream)
+    case = as_case(_lifted(stream) if chosen.one_batch else stream)
     seen = run_alone(chosen.session(), case, subject, chosen.how)
     if isinstance(seen, Trace):
         return seen
@@ -112,7 +114,7 @@ def _checked(function: str, streams: Any, chosen: Options, question: Callable[[A
     from firesteel.runs.check import check
 
     _refuse_streams(function, streams, chosen)
-    if chosen.how.engine == "batch":
+    if chosen.one_batch:
         examples = tuple(map(_lifted, chosen.checking.examples))
         streams, chosen = _lifted_all(streams), replace(chosen, checking=replace(chosen.checking, examples=examples))
     with showing() as listener:

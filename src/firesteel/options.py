@@ -15,7 +15,8 @@ from firesteel.runs.question import Checking
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
 from firesteel.values.durations import duration
-from firesteel.values.streams import Stream, Trace
+from firesteel.values.streams import Stream
+from firesteel.values.traces import Trace
 from firesteel.values.windows import Window
 
 if TYPE_CHECKING:
@@ -85,6 +86,13 @@ class Options:
     spark: SparkSession | None = None
     """The session that was given, if any."""
 
+    @property
+    def one_batch(self) -> bool:
+        """Is a case one batch? Then a batch may be given in place of a stream."""
+        from firesteel.spark.engines.exercise import ENGINES
+
+        return ENGINES[self.how.engine].one_batch
+
     def session(self) -> SparkSession:
         """The session to run in: the one that was given, or `fs.session()`."""
         from firesteel.spark.session.start import session
@@ -108,8 +116,7 @@ def _options(function: str, given: Mapping[str, Any], names: tuple[str, ...]) ->
     if unknown:
         raise TypeError(f"{function} has no option {', '.join(map(repr, unknown))}: it has {', '.join(names)}")
     how = _running(given)
-    checking = _checking(given, how)
-    return Options(how, checking, given.get("score"), _classic(given.get("spark")))
+    return Options(how, _checking(given), given.get("score"), _classic(given.get("spark")))
 
 
 # --- how cases are run ---------------------------------------------------------------------------
@@ -130,19 +137,16 @@ def _running(given: Mapping[str, Any]) -> Running:
     return Running(output_mode=modes, engine=engine, **limits, **_time(given))
 
 
-# Options that mean something to Structured Streaming alone, and those about time, which a batch job does not have.
-_STREAMING = ("output_mode", "over", "close", "state")
-_REFUSED = {"structured": (), "dstream": _STREAMING, "batch": (*_STREAMING, "batch_interval")}
-
-
 def _engine(given: Mapping[str, Any]) -> str:
     """The engine; the options that it has no use for are refused."""
+    from firesteel.spark.engines.exercise import ENGINES
+
     engine, usual = given.get("engine", "structured"), Running()
-    if not isinstance(engine, str) or engine not in _REFUSED:
+    if not isinstance(engine, str) or engine not in ENGINES:
         raise InvalidArgument(
             f"{described('engine', engine)} is not possible: write 'structured', 'dstream' or 'batch'"
         )
-    for name in _REFUSED[engine]:
+    for name in ENGINES[engine].refuses_options:
         if name in given and given[name] != getattr(usual, name):
             raise InvalidArgument(
                 f"{described(name, given[name])} does not go with engine={engine!r}, which has no such thing: "
@@ -183,7 +187,7 @@ def _interval(given: Any) -> timedelta:
 # --- how a claim is checked ----------------------------------------------------------------------
 
 
-def _checking(given: Mapping[str, Any], how: Running) -> Checking:
+def _checking(given: Mapping[str, Any]) -> Checking:
     for name in ("on_inconclusive", "on_vacuous"):
         if given.get(name, "fail") not in ("fail", "pass"):
             raise InvalidArgument(f"{described(name, given[name])} is not possible: write 'fail' or 'pass'")
@@ -192,7 +196,6 @@ def _checking(given: Mapping[str, Any], how: Running) -> Checking:
         raise InvalidArgument(f"{described('cases', cases)} is not possible: write a whole number from 1")
     wanted = {name: given[name] for name in Checking.__dataclass_fields__ if name in given}
     wanted["examples"] = tuple(given.get("examples", ()))
-    wanted["bulk"] = how.engine == "structured" and given.get("bulk", True)  # the others run one case at a time
     return Checking(**wanted)
 
 

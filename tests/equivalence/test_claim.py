@@ -9,7 +9,7 @@ from firesteel.equivalence.comparison import Comparison, Side
 from firesteel.equivalence.sides import beside
 from firesteel.evidence.runs import Different, NothingChanged
 from firesteel.logic.verdicts import Verdict
-from firesteel.perturb import Variant
+from firesteel.perturb.changes import BatchBoundaries, RowOrder, Variant
 from firesteel.report.table import table
 from firesteel.spark.running import Running
 
@@ -26,7 +26,7 @@ def trace(*batches, inputs=None, name="output"):
 
 
 REFERENCE, CANDIDATE, AS_IT_IS = Side("reference"), Side("candidate"), Side("as it is")
-IN_ONE = Side("all in one batch", Variant(batch_boundaries="one"))
+IN_ONE = Side("all in one batch", Variant(BatchBoundaries("one")))
 
 
 def judged(left, right, *, mode="append", side=CANDIDATE, **options):
@@ -193,8 +193,8 @@ def test_a_side_with_more_batches_beside_one_with_as_many():
     for reversed_, verdict in (([ONE, TWO], Verdict.TRUE), ([ONE, THREE], Verdict.FALSE)):
         traces = {
             AS_IT_IS: trace([ONE, TWO]),
-            Side("rows reversed", Variant(row_order="reversed")): trace(reversed_),
-            Side("every batch halved", Variant(batch_boundaries="halved")): trace([ONE], [TWO]),
+            Side("rows reversed", Variant(RowOrder("reversed"))): trace(reversed_),
+            Side("every batch halved", Variant(BatchBoundaries("halved"))): trace([ONE], [TWO]),
         }
         meter = Equivalence(compared, Running()).meter()
         for instant in beside(traces):

@@ -7,9 +7,10 @@ import pytest
 
 import firesteel as fs
 from firesteel import Verdict
+from firesteel.logic.ltl.asking import Memory
 from firesteel.logic.ltl.formulas import children
 from firesteel.logic.ltl.lengths import _shortest, open_at_the_end
-from firesteel.logic.ltl.monitor import Memory, Monitor
+from firesteel.logic.ltl.monitor import Monitor
 from tests.logic import oracle
 from tests.logic.random_formulas import FUTURE, OPERATORS, random_formula
 

@@ -5,8 +5,9 @@ from collections import Counter
 import pytest
 
 import firesteel as fs
+from firesteel.logic.ltl.asking import Memory
 from firesteel.logic.ltl.margin import margin
-from firesteel.logic.ltl.monitor import Memory, Monitor
+from firesteel.logic.ltl.monitor import Monitor
 from firesteel.logic.verdicts import Verdict
 from tests.logic.test_random import pairs
 

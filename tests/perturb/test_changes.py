@@ -20,8 +20,8 @@ from firesteel.perturb.changes import (
     Variant,
     ends,
 )
+from firesteel.values.batches import Batch
 from firesteel.values.cases import Case
-from firesteel.values.streams import Batch
 from tests.perturb.test_perturb import ALL
 
 

@@ -20,7 +20,8 @@ from firesteel.report.facts import facts
 from firesteel.runs import check
 from firesteel.spark.bulk.carry import _Carrier
 from firesteel.spark.engines import threads
-from firesteel.values.streams import Instant, Trace, make_batch
+from firesteel.values.batches import make_batch
+from firesteel.values.traces import Instant, Trace
 
 N = ss.records("n INT NOT NULL", n=st.integers(0, 100))
 numbers = ss.always(ss.batches(N, min_size=1, max_size=4), during=3)

@@ -24,7 +24,7 @@ from firesteel.runs.question import Checking, Question
 from firesteel.spark.perturb.perturbed import refuse
 from firesteel.spark.running import Running
 from firesteel.values.equality import EXACT
-from firesteel.values.streams import Instant, Trace
+from firesteel.values.traces import Instant, Trace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

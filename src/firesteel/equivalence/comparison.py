@@ -11,11 +11,13 @@ from typing import TypeAlias
 
 from firesteel.equivalence.dependence import Dependence
 from firesteel.equivalence.matcher import Matcher
-from firesteel.perturb import Perturbation, Variant
+from firesteel.perturb import Perturbation
+from firesteel.perturb.changes import UNCHANGED, Variant
 from firesteel.spark.engines.subject import Subject
+from firesteel.values.batches import Batch
 from firesteel.values.checks import Check
 from firesteel.values.equality import Equality
-from firesteel.values.streams import Batch, Instant
+from firesteel.values.traces import Instant
 
 Accept: TypeAlias = Callable[[Instant, Batch, Batch], bool | Check]
 
@@ -25,20 +27,8 @@ class Side:
     """One of the runs that are compared."""
 
     name: str
-    variant: Variant | None = None
-    """What is changed in it, if anything."""
-
-    @property
-    def regrouped(self) -> bool:
-        """Does it get its input in other batches? Then only what there is in the end can be compared."""
-        return self.variant is not None and self.variant.batch_boundaries is not None
-
-    @property
-    def alone(self) -> bool:
-        """Does it need queries of its own? A bulk run is one query, and stopping it would stop all cases at once."""
-        return self.variant is not None and (
-            self.variant.restart is not None or self.variant.replayed_batch is not None
-        )
+    variant: Variant = UNCHANGED
+    """What is changed in it."""
 
 
 class Label(str):

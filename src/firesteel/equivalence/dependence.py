@@ -13,8 +13,7 @@ from typing import Any
 from firesteel.errors import InvalidArgument, PredicateError, described
 from firesteel.logic.answers import as_bool
 from firesteel.names import name_of
-from firesteel.values.equality import canonical, named
-from firesteel.values.records import Record, brief
+from firesteel.values.records import Record, brief, canonical, named
 
 
 class Dependence:

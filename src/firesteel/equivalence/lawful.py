@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from firesteel.equivalence.dependence import Dependence, as_records, different, require_dependence
 from firesteel.errors import InvalidArgument, described
 from firesteel.values.checks import Check
-from firesteel.values.equality import EXACT, Equality, canonical, named
-from firesteel.values.records import Record, brief
+from firesteel.values.equality import EXACT, Equality
+from firesteel.values.records import Record, brief, canonical, named
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

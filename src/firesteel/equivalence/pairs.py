@@ -13,8 +13,9 @@ from firesteel.equivalence.matcher import Matcher
 from firesteel.errors import InvalidArgument, PredicateError, described
 from firesteel.logic.verdicts import Verdict
 from firesteel.names import name_of
+from firesteel.values.batches import Batch, make_batch, together
 from firesteel.values.checks import Check
-from firesteel.values.streams import Batch, Instant, make_batch, together
+from firesteel.values.traces import Instant
 
 _UNORDERED = unordered()
 
@@ -26,7 +27,8 @@ class Pair:
         self.left, self.right = left, right
         self.reason = ""
         self._compared, self._mode = compared, mode
-        self._at_last = right.side.regrouped
+        # With other batches, only what there is in the end can be compared.
+        self._at_last = right.side.variant.regroups
         self._by_instant = not self._at_last and (mode == "complete" or compared.accept is not None)
         self._matcher = compared.matcher()
 

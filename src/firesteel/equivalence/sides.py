@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 from firesteel.equivalence.comparison import Comparison, Label, Side
 from firesteel.errors import InvalidArgument
 from firesteel.spark.bulk.together import exercise_together
-from firesteel.spark.engines.exercise import exercise, in_threads
-from firesteel.spark.engines.structured import Watcher
+from firesteel.spark.engines.engine import Watcher
+from firesteel.spark.engines.exercise import in_threads
 from firesteel.spark.engines.subject import Subject
 from firesteel.spark.failures import CannotCarry, SubjectFailure
-from firesteel.spark.perturb.perturbed import exercise_under, perturbed_case
+from firesteel.spark.perturb.perturbed import exercise_under
 from firesteel.spark.running import Running
+from firesteel.values.batches import Batch
 from firesteel.values.cases import Case
 from firesteel.values.records import Record
 from firesteel.values.schemas import type_ddl
-from firesteel.values.streams import Batch, Instant, Trace
+from firesteel.values.traces import Instant, Trace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,13 +55,13 @@ class Sides:
         numbers_of: dict[Side, list[int]] = {}
         for number, case in enumerate(cases):
             for side in self.compared.others(case.length):
-                if side.alone:
+                if side.variant.alone:
                     raise CannotCarry(f"{side.variant} is tried in a query of its own")
                 numbers_of.setdefault(side, []).append(number)
         first = self._bulk(cases, self.compared.reference, self.how, also_single)
         found: list[dict[Side, Trace | None]] = [{self.compared.base: trace} for trace in first]
         for side, numbers in numbers_of.items():
-            some = [_as_fed(cases[number], side) for number in numbers]
+            some = [side.variant.applied(cases[number]) for number in numbers]
             traces = self._bulk(some, self.compared.candidate, replace(self.how, under=side.variant), also_single)
             for number, trace in zip(numbers, traces, strict=True):
                 found[number][side] = trace
@@ -77,9 +78,7 @@ class Sides:
 
     def _run(self, side: Side, case: Case, subject: Subject) -> Trace:
         try:
-            if side.variant is not None:
-                return exercise_under(self.spark, case, subject, self.how, side.variant, _all_of_it)
-            return exercise(self.spark, case, subject, self.how, _all_of_it)
+            return exercise_under(self.spark, case, subject, self.how, side.variant, _all_of_it)
         except SubjectFailure as failure:
             named = SubjectFailure(f"{side.name}: {failure}", failure.trace)
             raise named from failure.__cause__
@@ -91,10 +90,6 @@ class Sides:
 
 def _all_of_it(instant: Instant) -> bool:
     return False
-
-
-def _as_fed(case: Case, side: Side) -> Case:
-    return case if side.variant is None else perturbed_case(case, side.variant)
 
 
 def beside(traces: Mapping[Side, Trace], ignored: Sequence[str] = ()) -> Trace:

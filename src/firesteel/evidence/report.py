@@ -12,8 +12,8 @@ from firesteel.evidence.nothing import Nothing
 from firesteel.evidence.runs import Counterexample
 from firesteel.logic.ltl.formulas import Formula
 from firesteel.logic.verdicts import Verdict
+from firesteel.values.batches import Batch
 from firesteel.values.cases import Case
-from firesteel.values.streams import Batch
 from firesteel.values.windows import Window
 
 Evidence: TypeAlias = Counterexample | Nothing | Difference | Undecided

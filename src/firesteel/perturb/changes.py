@@ -15,8 +15,9 @@ from itertools import pairwise
 from typing import ClassVar, Literal, Self, TypeAlias, get_args
 
 from firesteel.names import counted
+from firesteel.values.batches import Batch, make_batch, together
 from firesteel.values.cases import Case
-from firesteel.values.streams import Batch, Stream, make_batch, make_stream, together
+from firesteel.values.streams import Stream, make_stream
 
 Order: TypeAlias = Literal["reversed"] | int
 """Another order: back to front, or shuffled by a seed."""

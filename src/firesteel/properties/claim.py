@@ -10,24 +10,25 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from firesteel.errors import PredicateError, described
 from firesteel.evidence.runs import TooShort
+from firesteel.logic.ltl.asking import Memory
 from firesteel.logic.ltl.explain import Reason, explain
 from firesteel.logic.ltl.formulas import Atom, Formula, Implies
 from firesteel.logic.ltl.lengths import open_at_the_end
 from firesteel.logic.ltl.margin import margin
-from firesteel.logic.ltl.monitor import Memory, Monitor
+from firesteel.logic.ltl.monitor import Monitor
 from firesteel.logic.verdicts import Verdict
 from firesteel.names import name_of
 from firesteel.runs.asked import asked
 from firesteel.runs.claims import Explained
 from firesteel.runs.question import Checking, Question
 from firesteel.spark.bulk.together import exercise_together
+from firesteel.spark.engines.engine import Watcher
 from firesteel.spark.engines.exercise import exercise, exercise_apart
-from firesteel.spark.engines.structured import Watcher
 from firesteel.spark.engines.subject import Subject
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
-from firesteel.values.streams import Instant, Trace
+from firesteel.values.traces import Instant, Trace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,8 +8,9 @@ from typing import Any
 from firesteel.evidence.report import Asked, Claimed, Program, Reproduction
 from firesteel.evidence.runs import WINDOW, Counterexample
 from firesteel.values import durations
+from firesteel.values.batches import make_batch
 from firesteel.values.cases import Case, texts_of
-from firesteel.values.streams import Stream, make_batch, make_stream
+from firesteel.values.streams import Stream, make_stream
 
 # A line of more characters is not printed.
 _REPLAY = 2_000

@@ -7,8 +7,7 @@ from typing import TypeAlias
 
 from firesteel.evidence.frames import ColumnTypes, Difference, Odd, Undecided
 from firesteel.names import counted
-from firesteel.values.equality import canonical
-from firesteel.values.records import Record, brief
+from firesteel.values.records import Record, brief, canonical
 
 _ROWS = 10
 _WIDTH = 70

@@ -8,8 +8,9 @@ from itertools import zip_longest
 from firesteel.evidence.runs import WINDOW, Broken, Counterexample, Raised
 from firesteel.logic.ltl.formulas import Atom, Formula
 from firesteel.names import plural
+from firesteel.values.batches import Batch
 from firesteel.values.records import Record, brief, columns_of, shown
-from firesteel.values.streams import Batch, Instant
+from firesteel.values.traces import Instant
 
 # How many records of a batch, and how many instants of a trace, are shown.
 _RECORDS = 6

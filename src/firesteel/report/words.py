@@ -20,8 +20,9 @@ from firesteel.evidence.runs import (
 )
 from firesteel.names import counted
 from firesteel.report.reasons import sentence
+from firesteel.values.batches import Batch
 from firesteel.values.records import brief
-from firesteel.values.streams import Batch, Instant, Trace
+from firesteel.values.traces import Instant, Trace
 
 
 def worded(report: Report) -> Report:

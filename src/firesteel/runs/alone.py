@@ -14,7 +14,7 @@ from firesteel.spark.engines.subject import Subject
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
-from firesteel.values.streams import Trace
+from firesteel.values.traces import Trace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

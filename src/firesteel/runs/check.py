@@ -26,8 +26,9 @@ from firesteel.runs.tally import Tally
 from firesteel.search.examples import in_example
 from firesteel.search.find import Failing, Result, find
 from firesteel.search.wanted import Wanted
-from firesteel.spark.engines.structured import at_once
-from firesteel.strategies.replay import choices_of_whole
+from firesteel.spark.engines.exercise import ENGINES
+from firesteel.spark.engines.threads import at_once
+from firesteel.strategies.recordings import choices_of_whole
 from firesteel.values.cases import Case, as_case
 
 
@@ -78,9 +79,11 @@ class _Check:
         return conclude.passing(self._question, tally, report, may_be_empty=False)
 
     def _searched(self, given: Tally, *, bulk: bool) -> tuple[Screen, Result[Case, Judgement], Tally]:
-        runner, tally = self._question.runner, given
-        several = at_once(self._question.spark) if self._checking.bulk and runner.how.engine == "structured" else 1
-        screen = Screen(self._judge, runner, self._memory, bulk=bulk, at_once=several, tell=self._question.tell)
+        question, tally = self._question, given
+        engine = ENGINES[question.runner.how.engine]
+        several = at_once(question.spark) if self._checking.bulk and engine.parallel else 1
+        bulk = bulk and engine.bulk
+        screen = Screen(self._judge, question.runner, self._memory, bulk=bulk, at_once=several, tell=question.tell)
 
         def tell(event: Event) -> None:
             nonlocal tally

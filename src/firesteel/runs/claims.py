@@ -10,11 +10,11 @@ from firesteel.evidence.runs import WhyOpen
 from firesteel.logic.ltl.explain import Reason
 from firesteel.logic.ltl.formulas import Formula, Implies
 from firesteel.logic.verdicts import Verdict
-from firesteel.spark.engines.structured import Watcher
+from firesteel.spark.engines.engine import Watcher
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
-from firesteel.values.streams import Instant, Trace
+from firesteel.values.traces import Instant, Trace
 
 
 @dataclass(frozen=True)

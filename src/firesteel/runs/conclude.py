@@ -27,7 +27,7 @@ from firesteel.runs.tally import Tally
 from firesteel.search.examples import in_example
 from firesteel.search.find import Failing
 from firesteel.values.cases import Case
-from firesteel.values.streams import Trace
+from firesteel.values.traces import Trace
 from firesteel.values.windows import instants_of
 
 

@@ -14,7 +14,7 @@ from firesteel.runs.claims import Claim, Judgement, Meter, Runner
 from firesteel.runs.memory import Memory, Remembered, identity_of
 from firesteel.spark.failures import SubjectFailure
 from firesteel.values.cases import Case
-from firesteel.values.streams import Instant, Trace
+from firesteel.values.traces import Instant, Trace
 from firesteel.values.windows import instants_of
 
 

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from firesteel.spark.failures import SubjectFailure
+from firesteel.values.batches import Batch
 from firesteel.values.cases import Case, texts_of
 from firesteel.values.records import Record
-from firesteel.values.streams import Batch, Stream, Trace
+from firesteel.values.streams import Stream
+from firesteel.values.traces import Trace
 
 # Of how many cases the keys are kept.
 _DIGESTS = 1_000

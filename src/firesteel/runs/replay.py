@@ -10,10 +10,11 @@ from typing import Any
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.spark.engines.source import plain
+from firesteel.values.batches import Batch
 from firesteel.values.cases import Case
 from firesteel.values.schemas import parse
-from firesteel.values.schemas.ddl import to_ddl
-from firesteel.values.streams import Batch, Stream
+from firesteel.values.schemas.writer import to_ddl
+from firesteel.values.streams import Stream
 
 # What a value of a Spark type may be made of. Unpickling anything else is refused: a replay line is data.
 _ALLOWED = frozenset(

@@ -16,7 +16,8 @@ from firesteel.runs.judging import Judge
 from firesteel.runs.memory import Memory, Remembered
 from firesteel.spark.failures import CannotCarry, SubjectFailure
 from firesteel.values.cases import Case
-from firesteel.values.streams import Trace, make_stream
+from firesteel.values.streams import make_stream
+from firesteel.values.traces import Trace
 
 T = TypeVar("T")
 

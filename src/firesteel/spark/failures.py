@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from firesteel.errors import InvalidArgument
-from firesteel.values.streams import Instant, Trace
+from firesteel.values.traces import Instant, Trace
 
 
 class SubjectFailure(Exception):

@@ -17,7 +17,7 @@ from firesteel.strategies.event_time import timed as timed
 from firesteel.strategies.formulas import from_formula as from_formula
 from firesteel.strategies.formulas import holding as holding
 from firesteel.strategies.patterns import pattern as pattern
+from firesteel.strategies.recordings import replay as replay
 from firesteel.strategies.records import batches as batches
 from firesteel.strategies.records import partitioned as partitioned
 from firesteel.strategies.records import records as records
-from firesteel.strategies.replay import replay as replay

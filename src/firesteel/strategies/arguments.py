@@ -8,8 +8,9 @@ from hypothesis.strategies import SearchStrategy
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.logic.bounds import whole_number
+from firesteel.values.batches import Batch
 from firesteel.values.records import Record
-from firesteel.values.streams import Batch, Stream, make_stream
+from firesteel.values.streams import Stream, make_stream
 
 
 def strategy_of(value: Any, argument: str, example: str) -> SearchStrategy[Any]:

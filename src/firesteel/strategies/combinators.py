@@ -16,16 +16,9 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.strategies.arguments import lifted, strategy_of, whole
-from firesteel.values.streams import (
-    Batch,
-    Stream,
-    common_schema,
-    common_span,
-    make_batch,
-    make_stream,
-    together,
-    with_schema,
-)
+from firesteel.values.batches import Batch, common_schema, make_batch, together, with_schema
+from firesteel.values.event_time import common_span
+from firesteel.values.streams import Stream, make_stream
 
 Batches: TypeAlias = SearchStrategy[Batch]
 Streams: TypeAlias = SearchStrategy[Stream]

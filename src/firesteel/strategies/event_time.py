@@ -28,10 +28,11 @@ from firesteel.errors import InvalidArgument, described
 from firesteel.strategies.arguments import lifted, strategy_of
 from firesteel.strategies.combinators import Batches, Streams
 from firesteel.strategies.records import Beside, drawn_beside, schema_of
+from firesteel.values.batches import Batch, make_batch, with_schema
 from firesteel.values.durations import START, duration
 from firesteel.values.records import Record, make_records
 from firesteel.values.schemas import type_ddl
-from firesteel.values.streams import Batch, Stream, make_batch, make_stream, with_schema
+from firesteel.values.streams import Stream, make_stream
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

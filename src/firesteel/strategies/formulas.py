@@ -51,8 +51,9 @@ from firesteel.strategies.arguments import strategy_of
 from firesteel.strategies.combinators import Batches, Streams
 from firesteel.strategies.records import schema_of
 from firesteel.strategies.unfolding import contradictory, positive_form, ways_of
+from firesteel.values.batches import Batch, common_schema, make_batch, together, with_schema
 from firesteel.values.checks import Check
-from firesteel.values.streams import Batch, Stream, common_schema, make_batch, make_stream, together, with_schema
+from firesteel.values.streams import Stream, make_stream
 
 
 def holding(predicate: Callable[[Batch], bool | Check], *, batches: Batches, name: str | None = None) -> Formula:

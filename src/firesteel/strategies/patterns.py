@@ -25,7 +25,8 @@ from firesteel.errors import InvalidArgument, described
 from firesteel.strategies.arguments import lifted, strategy_of
 from firesteel.strategies.combinators import Batches, Streams, joined
 from firesteel.strategies.records import schema_of
-from firesteel.values.streams import Stream, common_schema, make_batch, make_stream
+from firesteel.values.batches import common_schema, make_batch
+from firesteel.values.streams import Stream, make_stream
 
 # How many more parts a repetition without an upper end draws at most, beyond those that it asks for.
 MORE = 10

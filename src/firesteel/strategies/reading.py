@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.values.records import Record, columns_of
-from firesteel.values.schemas.conform import conformer
-from firesteel.values.streams import Stream, fitter
+from firesteel.values.schemas.conform import conformer, fitter
+from firesteel.values.streams import Stream
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType

@@ -28,9 +28,11 @@ from firesteel.strategies.arguments import whole
 from firesteel.strategies.combinators import Streams
 from firesteel.strategies.reading import Recording, recording_of
 from firesteel.values import schemas
+from firesteel.values.batches import make_batch
 from firesteel.values.durations import duration, text
+from firesteel.values.event_time import Span
 from firesteel.values.schemas.conform import in_utc
-from firesteel.values.streams import Span, Stream, make_batch, make_stream
+from firesteel.values.streams import Stream, make_stream
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -24,9 +24,10 @@ from firesteel.errors import InvalidArgument, described
 from firesteel.strategies.arguments import strategy_of, whole
 from firesteel.strategies.values import values
 from firesteel.values import schemas
+from firesteel.values.batches import Batch, common_schema, make_batch
 from firesteel.values.durations import START
 from firesteel.values.records import Record, make_record, make_records
-from firesteel.values.streams import Batch, common_schema, fitter, make_batch
+from firesteel.values.schemas.conform import fitter
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

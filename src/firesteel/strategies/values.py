@@ -24,7 +24,8 @@ from hypothesis.strategies import SearchStrategy
 from firesteel.errors import InvalidArgument, described
 from firesteel.values.records import Record
 from firesteel.values.schemas import carried, type_ddl
-from firesteel.values.schemas.fit import int_range, interval_unit, same_key
+from firesteel.values.schemas.atoms import int_range, interval_unit
+from firesteel.values.schemas.fit import same_key
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType

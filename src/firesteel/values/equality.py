@@ -13,10 +13,7 @@ from typing import Any
 
 from firesteel.errors import InvalidArgument, PredicateError, described
 from firesteel.names import name_of
-from firesteel.values.records import FLAT as FLAT
-from firesteel.values.records import Record, brief, is_numpy
-from firesteel.values.records import canonical as canonical
-from firesteel.values.records import named as named
+from firesteel.values.records import FLAT, Record, brief, canonical, is_numpy, named
 
 
 @dataclass(frozen=True, repr=False)

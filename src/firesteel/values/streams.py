@@ -7,32 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.values import schemas
-from firesteel.values.batches import Batch as Batch
-from firesteel.values.batches import common_schema as common_schema
-from firesteel.values.batches import make_batch as make_batch
-from firesteel.values.batches import rows_text
-from firesteel.values.batches import with_schema as with_schema
-from firesteel.values.event_time import Span as Span
-from firesteel.values.event_time import common_span as common_span
-from firesteel.values.records import Record as Record
-from firesteel.values.records import shown
-from firesteel.values.schemas.conform import Fitter as Fitter
-from firesteel.values.schemas.conform import fitter as fitter
+from firesteel.values.batches import Batch, common_schema, make_batch, rows_text, with_schema
+from firesteel.values.event_time import Span, common_span
+from firesteel.values.records import Record, shown
+from firesteel.values.schemas.conform import Fitter, fitter
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-# Moved; here only until everybody imports them from their own modules.
-from firesteel.values.batches import key_of as key_of
-from firesteel.values.batches import sort_key as sort_key
-from firesteel.values.batches import together as together
-from firesteel.values.checks import Check as Check
-from firesteel.values.checks import difference as difference
-from firesteel.values.checks import keyed as keyed
-from firesteel.values.checks import out_of_order as out_of_order
-from firesteel.values.event_time import moments as moments
-from firesteel.values.traces import Instant as Instant
-from firesteel.values.traces import Trace as Trace
 
 __all__ = ["Stream"]
 

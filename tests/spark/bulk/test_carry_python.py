@@ -14,10 +14,10 @@ from pyspark.sql.streaming.state import GroupStateTimeout
 
 import firesteel as fs
 from firesteel.spark.bulk import carry_workers as workers
-from firesteel.spark.bulk.carry import CannotCarry
 from firesteel.spark.bulk.carry_python import _by_value
 from firesteel.spark.bulk.together import exercise_together
 from firesteel.spark.engines.structured import exercise
+from firesteel.spark.failures import CannotCarry
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
 

@@ -6,10 +6,9 @@ The traces have to be equal as a whole: inputs, outputs (as multisets), times, w
 import pytest
 from pyspark.sql import functions as F
 
-from firesteel.spark.bulk.carry import CannotCarry
 from firesteel.spark.bulk.together import exercise_together
 from firesteel.spark.engines.structured import exercise
-from firesteel.spark.failures import SubjectFailure
+from firesteel.spark.failures import CannotCarry, SubjectFailure
 from firesteel.spark.running import Running
 from tests.spark.bulk.zoo import TRAPS, ZOO
 from tests.spark.bulk.zoo_cases import KEYED, one, two

@@ -6,7 +6,7 @@ import firesteel as fs
 from firesteel import Batch, Record, Stream
 from firesteel.spark.frames import close
 from firesteel.spark.frames.large import LargeBatch, keep
-from firesteel.values.streams import together
+from firesteel.values.batches import together
 
 SCHEMA = "k STRING, x DOUBLE"
 NAN = float("nan")

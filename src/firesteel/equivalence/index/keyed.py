@@ -20,8 +20,8 @@ from firesteel.equivalence.index.sides import (
     position_of,
 )
 from firesteel.logic.verdicts import Verdict
-from firesteel.values.equality import FLAT, Equality, canonical
-from firesteel.values.records import Record
+from firesteel.values.equality import Equality
+from firesteel.values.records import FLAT, Record, canonical
 
 _Queues: TypeAlias = "tuple[deque[Any], deque[Any]]"
 """What waits under one key on the left and on the right: each record, then its position."""

@@ -7,8 +7,8 @@ from typing import Any
 
 from firesteel.equivalence.dependence import Both, Dependence, Either, SameKey, value_of
 from firesteel.errors import InvalidArgument
-from firesteel.values.equality import EXACT, Equality, canonical
-from firesteel.values.records import brief
+from firesteel.values.equality import EXACT, Equality
+from firesteel.values.records import brief, canonical
 
 # Types of keys that need no canonical form.
 _PLAIN = frozenset({int, str, bool, type(None), bytes})

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from firesteel.logic.ltl import past, progression
-from firesteel.logic.ltl.asking import Memory as Memory
+from firesteel.logic.ltl.asking import Memory
 from firesteel.logic.ltl.formulas import Formula, Implies, postorder
 from firesteel.logic.ltl.obligations import Left, opened
 from firesteel.logic.ltl.progression import Turn, progress

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from firesteel.spark.bulk import carry_python
 from firesteel.spark.bulk.align import TimeFacts
 from firesteel.spark.bulk.event_time import EventTime
-from firesteel.spark.failures import CannotCarry as CannotCarry
-from firesteel.spark.failures import SubjectFailure, root_cause
+from firesteel.spark.failures import CannotCarry, SubjectFailure, root_cause
 from firesteel.spark.plans.catalyst import Catalyst
 from firesteel.spark.plans.reader import analysed, read
 from firesteel.spark.plans.tree import Expression, Node

@@ -20,9 +20,11 @@ from firesteel.spark.engines.threads import at_once
 from firesteel.spark.failures import CannotCarry, SubjectFailure
 from firesteel.spark.perturb.levers import pulled
 from firesteel.spark.running import Running
+from firesteel.values.batches import Batch, make_batch
 from firesteel.values.cases import Case
 from firesteel.values.records import make_record
-from firesteel.values.streams import Batch, Instant, Stream, Trace, make_batch, make_stream
+from firesteel.values.streams import Stream, make_stream
+from firesteel.values.traces import Instant, Trace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

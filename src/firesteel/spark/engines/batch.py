@@ -19,9 +19,10 @@ from firesteel.spark.frames.large import keep, large_batch
 from firesteel.spark.perturb.levers import pulled
 from firesteel.spark.perturb.shuffles import arriving
 from firesteel.spark.running import Running
+from firesteel.values.batches import Batch, make_batch
 from firesteel.values.cases import Case
 from firesteel.values.records import Record
-from firesteel.values.streams import Batch, Instant, Trace, make_batch
+from firesteel.values.traces import Instant, Trace
 
 if TYPE_CHECKING:
     from pyspark import RDD

@@ -30,10 +30,11 @@ from firesteel.spark.engines.subject import Subject, call_subject, named_outputs
 from firesteel.spark.failures import SubjectFailure, raised_inside, root_cause, took_too_long
 from firesteel.spark.perturb.levers import pulled
 from firesteel.spark.running import Running
+from firesteel.values.batches import Batch
 from firesteel.values.cases import Case
 from firesteel.values.durations import START
 from firesteel.values.records import Record
-from firesteel.values.streams import Batch, Instant, Trace
+from firesteel.values.traces import Instant, Trace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,7 +10,7 @@ from firesteel.perturb.changes import Need
 from firesteel.spark.engines.subject import Subject
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
-from firesteel.values.streams import Instant, Trace
+from firesteel.values.traces import Instant, Trace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

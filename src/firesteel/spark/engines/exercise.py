@@ -12,7 +12,7 @@ from firesteel.spark.engines.threads import run_at_once, trace_or_failure
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
-from firesteel.values.streams import Trace
+from firesteel.values.traces import Trace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

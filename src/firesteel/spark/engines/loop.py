@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from firesteel.spark.engines.query import Query, Taken
-from firesteel.values.streams import Batch, Instant
+from firesteel.values.batches import Batch
+from firesteel.values.traces import Instant
 
 
 class Interruptions(Protocol):

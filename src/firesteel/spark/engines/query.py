@@ -21,7 +21,8 @@ from firesteel.spark.failures import SubjectFailure, raised_inside, refused_mode
 from firesteel.spark.frames.large import keep, large_batch
 from firesteel.spark.running import Running
 from firesteel.spark.session import checkpoints
-from firesteel.values.streams import Batch, Instant
+from firesteel.values.batches import Batch
+from firesteel.values.traces import Instant
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

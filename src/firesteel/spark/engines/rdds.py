@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument
 from firesteel.spark.failures import root_cause
+from firesteel.values.batches import Batch, make_batch
 from firesteel.values.records import Record, columns_of, make_record
-from firesteel.values.streams import Batch, make_batch
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext

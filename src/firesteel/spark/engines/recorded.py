@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from firesteel.values.batches import Batch, make_batch
 from firesteel.values.records import Record
 from firesteel.values.schemas.conform import conformer
-from firesteel.values.streams import Batch, make_batch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType, StructType
 
-    from firesteel.values.streams import Batch, Stream
+    from firesteel.values.batches import Batch
+    from firesteel.values.streams import Stream
 
 
 class MemorySource:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from firesteel.spark.engines.recorded import from_local
+from firesteel.values.batches import Batch, make_batch
 from firesteel.values.records import Record, make_record
 from firesteel.values.schemas.conform import conformer
-from firesteel.values.streams import Batch, make_batch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

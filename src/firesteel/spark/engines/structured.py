@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING
 from firesteel.errors import InvalidArgument
 from firesteel.spark.engines.building import Building
 from firesteel.spark.engines.control import changed
-from firesteel.spark.engines.engine import Engine
-from firesteel.spark.engines.engine import Watcher as Watcher
+from firesteel.spark.engines.engine import Engine, Watcher
 from firesteel.spark.engines.loop import outputs_of_batches
 from firesteel.spark.engines.query import Query, TooLarge
 from firesteel.spark.engines.recorded import JAVA_TIME
 from firesteel.spark.engines.subject import Subject
-from firesteel.spark.engines.threads import at_once as at_once
 from firesteel.spark.running import Running
+from firesteel.values.batches import Batch, together
 from firesteel.values.cases import Case
-from firesteel.values.streams import Batch, Instant, Trace, together
+from firesteel.values.traces import Instant, Trace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,7 +12,7 @@ from firesteel.spark.engines.control import changed
 from firesteel.spark.engines.recorded import JAVA_TIME
 from firesteel.spark.failures import SubjectFailure
 from firesteel.values.cases import Case
-from firesteel.values.streams import Trace
+from firesteel.values.traces import Trace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from firesteel.evidence.frames import Difference, Odd, Undecided
 from firesteel.spark.frames.forms import field_names
 from firesteel.spark.frames.rows import COUNT, Places, Rows
-from firesteel.values.equality import Equality, canonical
+from firesteel.values.equality import Equality
 from firesteel.values.pairing import left_over
+from firesteel.values.records import canonical
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

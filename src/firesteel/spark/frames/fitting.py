@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument
 from firesteel.values.records import Record, columns_of
-from firesteel.values.streams import fitter
+from firesteel.values.schemas.conform import fitter
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

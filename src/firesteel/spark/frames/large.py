@@ -22,20 +22,13 @@ from firesteel.spark.engines.source import to_frame
 from firesteel.spark.frames import compare, fitting, sorting
 from firesteel.spark.frames.columns import schema_difference
 from firesteel.spark.frames.forms import form
-from firesteel.spark.frames.shipping import by_value
-from firesteel.spark.frames.shipping import ship as ship
+from firesteel.spark.frames.shipping import by_value, ship
 from firesteel.spark.frames.spans import between, choose_within, count_within
-from firesteel.values.checks import Check
+from firesteel.values.batches import Batch, common_schema, make_batch
+from firesteel.values.checks import Check, difference, keyed
 from firesteel.values.equality import Equality
+from firesteel.values.event_time import Span
 from firesteel.values.records import Record
-from firesteel.values.streams import (
-    Batch,
-    Span,
-    common_schema,
-    difference,
-    keyed,
-    make_batch,
-)
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -74,10 +67,6 @@ class LargeBatch(Batch):
     if TYPE_CHECKING:
         _frame: DataFrame
         _most: int
-
-    @property
-    def stays_in_spark(self) -> bool:
-        return True
 
     @property
     def df(self) -> DataFrame:

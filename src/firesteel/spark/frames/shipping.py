@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firesteel.spark.session.start import private_directory
+from firesteel.spark.session.folders import private_directory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from firesteel.values.checks import Check
+from firesteel.values.batches import key_of, sort_key
+from firesteel.values.checks import Check, out_of_order
 from firesteel.values.records import Record
-from firesteel.values.streams import key_of, out_of_order, sort_key
 
 
 @dataclass(frozen=True)

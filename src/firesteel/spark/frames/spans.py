@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from firesteel.values.batches import Batch, make_batch
+from firesteel.values.event_time import Span
 from firesteel.values.records import Record
-from firesteel.values.streams import Batch, Span, make_batch
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

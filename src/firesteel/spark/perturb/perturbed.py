@@ -16,7 +16,7 @@ from firesteel.spark.engines.exercise import ENGINES, exercise
 from firesteel.spark.engines.subject import Subject
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
-from firesteel.values.streams import Trace
+from firesteel.values.traces import Trace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,8 +50,3 @@ def refuse(variant: Variant, how: Running) -> None:
                 f"{change.name}() is not possible with engine={how.engine!r}: {lacks[change.needs]}. Leave it out, or "
                 "use engine='structured'"
             )
-
-
-def perturbed_case(case: Case, variant: Variant) -> Case:
-    """The old name of `Variant.applied`."""
-    return variant.applied(case)

@@ -11,8 +11,8 @@ from __future__ import annotations
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-from firesteel.spark.session import folders
 from firesteel.spark.jvm import array, bytecode, class_named
+from firesteel.spark.session import folders
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

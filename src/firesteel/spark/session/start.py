@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.spark.session import archive, folders, java, reset
-from firesteel.spark.session.folders import private_directory as private_directory
+from firesteel.spark.session.folders import private_directory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from firesteel.values.schemas.tokens import NUMBER, Tokens, unquoted
 from firesteel.values.schemas.words import WORDS, known_words, make_type, suggestion
-from firesteel.values.schemas.writer import to_ddl as to_ddl
-from firesteel.values.schemas.writer import type_ddl as type_ddl
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructField, StructType

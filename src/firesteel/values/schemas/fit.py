@@ -29,8 +29,6 @@ from firesteel.values.schemas.atoms import (
     whole,
     without_zone,
 )
-from firesteel.values.schemas.atoms import int_range as int_range
-from firesteel.values.schemas.atoms import interval_unit as interval_unit
 from firesteel.values.schemas.reasons import Why, got, inside, told, unexpected
 
 if TYPE_CHECKING:
