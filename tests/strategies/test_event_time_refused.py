@@ -27,7 +27,7 @@ BATCHES = ss.batches(event)
             lambda: ss.timed(BATCHES, every="1 hour", column="id"),
             "column='id' (str) is not a timestamp, but INT: name a column of type TIMESTAMP or TIMESTAMP_NTZ",
         ),
-        (lambda: ss.timed(BATCHES, every="1 hour", column=1), "column=1 (int) is no name of a column"),
+        (lambda: ss.timed(BATCHES, every="1 hour", column=1), "column=1 (int) is not the name of a column"),
         (lambda: ss.timed(SOME, every="soon", column="ts"), "every='soon' (str) is no duration"),
         (lambda: ss.timed(SOME, every="0 seconds", column="ts"), "every='0 seconds' (str) is not possible"),
         (lambda: ss.timed(SOME, every=5, column="ts"), "every=5 (int) is no duration"),
@@ -53,10 +53,10 @@ def test_bad_arguments(make, message):
     "strategy, message",
     [
         (five_minutes(event), "ss.timed drew the record Record(id=0"),
-        (five_minutes(ss.batches(st.integers(), min_size=1)), "ss.timed drew element=0 (int), which is no record"),
+        (five_minutes(ss.batches(st.integers(), min_size=1)), "ss.timed drew element=0 (int), which is not a record"),
         (
             five_minutes(st.just(Batch([{"ts": START}]))),
-            "which is no record: make records with ss.records('..., ts TIME",
+            "which is not a record: make records with ss.records('..., ts TIME",
         ),
         (five_minutes(st.just(Batch([Record(a=1, b=2)]))), "column='ts' (str) names no column: the records have a, b"),
         (five_minutes(st.just(Batch([Record(ts=5)]))), "is not a timestamp: it holds value=5 (int)"),
