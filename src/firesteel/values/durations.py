@@ -23,7 +23,7 @@ _PART = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([a-z]+?)s?(?=[\s,]|$)[\s,]*", re.IG
 
 
 def duration(value: str | timedelta, argument: str, *, zero: bool = False) -> timedelta:
-    """A duration as a timedelta; one that cannot be read, or is not above zero, is refused by the name of its argument.
+    """A duration as a timedelta. One that cannot be read, or is not above zero, is refused by the name of its argument.
 
     >>> duration("1 hour 30 minutes", "every")
     datetime.timedelta(seconds=5400)
@@ -41,7 +41,7 @@ write days, such as '30 days'
 
 
 def text(length: timedelta) -> str:
-    """A duration in words, as short as it goes: what `duration` reads.
+    """A duration in the fewest words, as `duration` reads it.
 
     >>> text(timedelta(minutes=90)), text(timedelta(days=1)), text(timedelta(0))
     ('90 minutes', '1 day', '0 seconds')

@@ -19,7 +19,7 @@ from firesteel.values.batches import Batch, make_batch, together
 from firesteel.values.cases import Case, as_case
 from firesteel.values.durations import duration, text
 from firesteel.values.event_time import Span, common_span, moments
-from firesteel.values.records import shown
+from firesteel.values.records import listed, shown
 from firesteel.values.schemas.conform import in_utc
 from firesteel.values.streams import Stream
 from firesteel.values.traces import Instant, Trace
@@ -111,8 +111,8 @@ input nor an output: the inputs are 'input', the outputs 'output'
         unknown = [name for name in self._columns if name not in {*inputs, *outputs}]
         if unknown:
             raise InvalidArgument(
-                f"{described('on', self.on)} names {_listed(unknown)}, which is neither an input nor an output: "
-                f"the inputs are {_listed(inputs)}, the outputs {_listed(outputs)}"
+                f"{described('on', self.on)} names {listed(unknown)}, which is neither an input nor an output: "
+                f"the inputs are {listed(inputs)}, the outputs {listed(outputs)}"
             )
 
     def check_input(self, name: str, schema: StructType | None) -> None:
@@ -146,7 +146,7 @@ time has to be TIMESTAMP or TIMESTAMP_NTZ: in the subject, add .withColumn('at',
 
         kinds = {field.name: field.dataType for field in schema.fields}
         right = [column for column, kind in kinds.items() if _is_time(kind)]
-        there = f"its columns are {_listed(kinds)}; " + (f"write {right[0]!r}" if right else "add a TIMESTAMP")
+        there = f"its columns are {listed(kinds)}; " + (f"write {right[0]!r}" if right else "add a TIMESTAMP")
         column = self._column(name, f"{stream}: {there}", write=right[0] if right else "ts")
         if column not in kinds:
             inside = f", or select {column!r} as a column of its own" if column.split(".")[0] in kinds else ""
@@ -350,7 +350,3 @@ def _is_window(kind: DataType) -> bool:
 
 def _reach(reach: Span) -> str:
     return f"from {reach[0].isoformat(sep=' ')} to {reach[1].isoformat(sep=' ')}"
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(repr, names)) or "none"
