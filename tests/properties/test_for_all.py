@@ -291,12 +291,12 @@ def test_sessions_that_cannot_be_used():
     connect = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
     with pytest.raises(InvalidArgument, match="is a Spark Connect session, which has no JVM"):
         fs.for_all(numbers, identity, same, spark=connect)
-    with pytest.raises(InvalidArgument, match=r"spark='local' \(str\) is no Spark session"):
+    with pytest.raises(InvalidArgument, match=r"spark='local' \(str\) is not a Spark session"):
         fs.run(fs.Stream("n INT", []), identity, spark="local")
 
 
 def test_bad_arguments(spark):
-    with pytest.raises(InvalidArgument, match=r"is no strategy: .* to run one stream, use fs.run"):
+    with pytest.raises(InvalidArgument, match=r"is not a strategy: .* to run one stream, use fs.run"):
         fs.for_all(fs.Stream("n INT", []), identity, same, spark=spark)
     with pytest.raises(InvalidArgument, match="is a batch, where a stream is meant"):
         fs.for_all(ss.batches(N), identity, same, spark=spark)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import firesteel as fs
 from firesteel import Batch, Check, InvalidArgument, Record, Stream
+from firesteel.values.batches import together
 
 NAN = float("nan")
 SCHEMA = "user BIGINT NOT NULL, honest BOOLEAN"
@@ -173,3 +174,49 @@ def test_a_record_that_does_not_fit_its_schema(record, why):
     assert why in str(error.value)
     with pytest.raises(InvalidArgument, match=r"batches\[2\]\[0\]="):
         Stream(SCHEMA, [[], [], [record]])
+
+
+class Elsewhere(Batch):
+    """A batch as one that stays in Spark is: asked, and never iterated over."""
+
+    stays_in_spark = True
+    partitions = None
+
+    def __init__(self, *records):
+        object.__setattr__(self, "schema", None)
+        object.__setattr__(self, "held", records)
+
+    __slots__ = ("held",)
+
+    @property
+    def records(self):
+        raise TypeError("these records stay where they are")
+
+    def joined(self, parts):
+        return Elsewhere(*(record for part in parts for record in getattr(part, "held", None) or part.records))
+
+    def lifted(self, batch):
+        return Elsewhere(*batch.records)
+
+    def same_as(self, other, *, equal=None):
+        theirs = other.held if isinstance(other, Elsewhere) else other.records
+        return Check(sorted(self.held) == sorted(theirs), f"equal={equal}")
+
+    def same_set_as(self, other):
+        return Check(set(self.held) == set(other.held))
+
+    def contains(self, other):
+        return Check(set(self.held) >= set(other.held))
+
+
+def test_a_batch_that_stays_elsewhere_is_asked_and_not_read():
+    here, there = Batch([1, 2, 2]), Elsewhere(2, 1, 2)
+    assert not here.stays_in_spark and there.stays_in_spark
+    assert here == there and there == here and here != Elsewhere(1)
+    assert (
+        here.same_as(there)
+        and here.same_as(there, equal=fs.equality(abs_tol=1)).reason == "equal=equality(abs_tol=1.0)"
+    )
+    assert here.same_set_as(Elsewhere(1, 2)) and here.contains(Elsewhere(1)) and not here.contains(Elsewhere(3))
+    for joined in (here + there, together([here, there]), together([Batch(), here, there])):
+        assert isinstance(joined, Elsewhere) and sorted(joined.held) == [1, 1, 2, 2, 2, 2]

@@ -60,7 +60,7 @@ def test_a_replay_line_keeps_what_was_drawn(value):
 
 @pytest.mark.parametrize("value", [object(), len, [lambda: 1], {1: object()}, Stream(None, [])])
 def test_what_was_drawn_is_data(value):
-    with pytest.raises(InvalidArgument, match=r"n=.* is no data, so that no report could show it"):
+    with pytest.raises(InvalidArgument, match=r"n=.* is not data, so a report could not show it"):
         Case(ONE, n=value)
 
 
@@ -72,5 +72,5 @@ def test_bad_cases():
     with pytest.raises(InvalidArgument, match="is a batch, where a stream is meant"):
         Case(Batch([1]))
     for wrong in (3, {}, {"left": [1]}):
-        with pytest.raises(InvalidArgument, match="is no stream"):
+        with pytest.raises(InvalidArgument, match="is not a stream"):
             Case(wrong)

@@ -239,14 +239,14 @@ def test_repr():
 @pytest.mark.parametrize(
     "arguments, expected",
     [
-        ({"rel_tol": -1}, r"rel_tol=-1 \(int\) is no tolerance: write a number from 0, as 1e-9"),
-        ({"abs_tol": NAN}, r"abs_tol=nan \(float\) is no tolerance"),
-        ({"abs_tol": "small"}, r"abs_tol='small' \(str\) is no tolerance"),
-        ({"rel_tol": True}, r"rel_tol=True \(bool\) is no tolerance"),
-        ({"rel_tol": 1.0}, r"rel_tol=1.0 \(float\) would call all numbers equal"),
-        ({"ignore": "at"}, r"ignore='at' \(str\) is no list of columns: write ignore=\['at'\]"),
-        ({"ignore": [1]}, r"ignore=\[1\] \(list\) is no list of columns"),
-        ({"by": "at"}, r"by='at' \(str\) is no function: write by=lambda record"),
+        ({"rel_tol": -1}, r"rel_tol=-1 \(int\) is not a tolerance: write a number from 0 on, as 1e-9"),
+        ({"abs_tol": NAN}, r"abs_tol=nan \(float\) is not a tolerance"),
+        ({"abs_tol": "small"}, r"abs_tol='small' \(str\) is not a tolerance"),
+        ({"rel_tol": True}, r"rel_tol=True \(bool\) is not a tolerance"),
+        ({"rel_tol": 1.0}, r"rel_tol=1.0 \(float\) would make all numbers equal"),
+        ({"ignore": "at"}, r"ignore='at' \(str\) is not a list of columns: write ignore=\['at'\]"),
+        ({"ignore": [1]}, r"ignore=\[1\] \(list\) is not a list of columns"),
+        ({"by": "at"}, r"by='at' \(str\) is not a function: write by=lambda record"),
         ({"by": len, "ignore": ["at"]}, r"decides alone: leave rel_tol, abs_tol and ignore out"),
     ],
 )

@@ -24,11 +24,11 @@ def test_on_has_to_name_columns(on):
 
 
 def test_durations_have_to_be_durations():
-    with says("size='2 months' (str) is no duration"):
+    with says("size='2 months' (str) is not a duration"):
         tumbling("2 months", on="ts")
     with says("size='0 seconds' (str) is not possible"):
         sliding("0 seconds", every="1 hour", on="ts")
-    with says("every=5 (int) is no duration"):
+    with says("every=5 (int) is not a duration"):
         sliding("1 hour", every=5, on="ts")
     with says("gap='-1 hour' (str) is not possible"):
         session_window("-1 hour", on="ts")
@@ -42,7 +42,7 @@ def test_windows_with_holes_between_them_are_refused():
 
 def test_names_that_are_no_stream_are_refused():
     window = tumbling("1 hour", on={"input": "ts", "out": "at"})
-    with says("names 'out', which is no input or output: the inputs are 'input', the outputs 'output'"):
+    with says("names 'out', which is neither an input nor an output: the inputs are 'input', the outputs 'output'"):
         window.check_names(["input"], ["output"])
     window.check_names(["input", "more"], ["out"])
     tumbling("1 hour", on="ts").check_names([], [])

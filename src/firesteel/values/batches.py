@@ -137,11 +137,11 @@ class Batch(Sequence[Any]):
         return together((self, other))
 
     def __eq__(self, other: object) -> bool:
-        if _in_spark(other):
-            return bool(other.same_as(self))
-        if isinstance(other, (Batch, list, tuple)):
-            return same_multiset(self.records, tuple(other))
-        return NotImplemented
+        if not isinstance(other, (Batch, list, tuple)):
+            return NotImplemented
+        if self.stays_in_spark or _in_spark(other):
+            return bool(self.same_as(other))
+        return same_multiset(self.records, tuple(other))
 
     def __hash__(self) -> int:
         return hash(frozenset(Counter(map(freeze, self.records)).items()))

@@ -1,4 +1,4 @@
-"""A case: the streams of one run, by the name of their input, and what was drawn with them."""
+"""`Case`: the streams of one run, by the names of their inputs, and the values that were drawn with them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from firesteel.values.streams import Stream
 class Case(Mapping[str, Stream]):
     """The streams of one case, and values that were drawn with them, on which property and subject may depend.
 
-    A strategy of cases may stand wherever one of streams does. The values are in `instant.drawn`, and a subject that
-    has a parameter of that name is given it.
+    A strategy of cases may be given wherever a strategy of streams may. The values are in `instant.drawn`. A subject
+    that has a parameter of the same name is given the value.
 
     >>> case = Case(Stream("n INT", [[(1,), (5,)]]), least=3)
     >>> case["input"], case.drawn.least
@@ -27,8 +27,7 @@ class Case(Mapping[str, Stream]):
     >>> now.output.values("n"), bool(now.output.every(lambda r: r.n >= now.drawn.least))
     ([5], True)
 
-    A report has to be able to say what they were, so values are data: numbers, text, times, and lists, dicts and
-    records of these.
+    A report has to show the values, so they must be data: numbers, text, times, and lists, dicts and records of these.
     """
 
     __slots__ = ("drawn", "inputs")
@@ -37,10 +36,10 @@ class Case(Mapping[str, Stream]):
         inputs = _by_name(streams)
         for name, value in drawn.items():
             if name in inputs:
-                raise InvalidArgument(f"{name!r} is the name of a stream already: give what was drawn another one")
+                raise InvalidArgument(f"{name!r} is the name of a stream already: give the drawn value another name")
             if not _is_data(value):
                 raise InvalidArgument(
-                    f"{described(name, value)} is no data, so that no report could show it: draw a number, a text, a "
+                    f"{described(name, value)} is not data, so a report could not show it: draw a number, a text, a "
                     "time, or a list, dict or record of these, and make the rest of it where it is needed"
                 )
         before = streams.drawn.__dict__ if isinstance(streams, Case) else {}
@@ -126,7 +125,7 @@ def _by_name(streams: Any) -> Mapping[str, Stream]:
             )
         case _:
             raise InvalidArgument(
-                f"{described('streams', streams)} is no stream: give a stream, or a dict of streams by input name; "
+                f"{described('streams', streams)} is not a stream: give a stream, or a dict of streams by input name; "
                 "to fs.for_all a strategy of these (ss.always(...), st.fixed_dictionaries({...}))"
             )
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from firesteel.errors import InvalidArgument, described
 
 START = datetime(2000, 1, 1, tzinfo=UTC)
-"""When time starts where nobody says otherwise: the first batch's processing time, and generated event time."""
+"""When time starts by default: the processing time of the first batch, and generated event time."""
 
 _UNITS = {
     "microsecond": timedelta(microseconds=1),
@@ -23,14 +23,14 @@ _PART = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([a-z]+?)s?(?=[\s,]|$)[\s,]*", re.IG
 
 
 def duration(value: str | timedelta, argument: str, *, zero: bool = False) -> timedelta:
-    """A duration as a timedelta; `InvalidArgument` names the argument where it is none, or not above zero.
+    """A duration as a timedelta. One that cannot be read, or is not above zero, is refused by the name of its argument.
 
     >>> duration("1 hour 30 minutes", "every")
     datetime.timedelta(seconds=5400)
     >>> duration("2 months", "every")
     Traceback (most recent call last):
         ...
-    firesteel.errors.InvalidArgument: every='2 months' (str) is no duration: months and years are of no fixed length; \
+    firesteel.errors.InvalidArgument: every='2 months' (str) is not a duration: months and years have no fixed length; \
 write days, such as '30 days'
     """
     found = value if isinstance(value, timedelta) else _parsed(value, argument)
@@ -41,7 +41,7 @@ write days, such as '30 days'
 
 
 def text(length: timedelta) -> str:
-    """A duration in words, as short as it goes: what `duration` reads.
+    """A duration in the fewest words, as `duration` reads it.
 
     >>> text(timedelta(minutes=90)), text(timedelta(days=1)), text(timedelta(0))
     ('90 minutes', '1 day', '0 seconds')
@@ -56,25 +56,25 @@ def text(length: timedelta) -> str:
 
 def _parsed(value: object, argument: str) -> timedelta:
     if not isinstance(value, str):
-        raise InvalidArgument(f"{described(argument, value)} is no duration: {_HOW}")
+        raise InvalidArgument(f"{described(argument, value)} is not a duration: {_HOW}")
     rest = re.sub(r"^\s*interval\b", "", value, flags=re.IGNORECASE)
     found, place = timedelta(0), 0
     while place < len(rest):
         part = _PART.match(rest, place)
         if part is None:
-            raise InvalidArgument(f"{described(argument, value)} is no duration: {_HOW}")
+            raise InvalidArgument(f"{described(argument, value)} is not a duration: {_HOW}")
         unit = part[2].lower()
         if unit in ("month", "year"):
             raise InvalidArgument(
-                f"{described(argument, value)} is no duration: months and years are of no fixed length; "
+                f"{described(argument, value)} is not a duration: months and years have no fixed length; "
                 "write days, such as '30 days'"
             )
         if unit not in _UNITS:
-            raise InvalidArgument(f"{described(argument, value)} is no duration: {part[2]!r} is no unit; {_HOW}")
+            raise InvalidArgument(f"{described(argument, value)} is not a duration: {part[2]!r} is not a unit; {_HOW}")
         found += _UNITS[unit] * float(part[1]) if "." in part[1] else _UNITS[unit] * int(part[1])
         place = part.end()
     if not place:
-        raise InvalidArgument(f"{described(argument, value)} is no duration: {_HOW}")
+        raise InvalidArgument(f"{described(argument, value)} is not a duration: {_HOW}")
     return found
 
 

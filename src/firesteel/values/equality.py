@@ -1,7 +1,7 @@
-"""`Equality`: when two records count as one and the same, with tolerances, ignored columns or a function of the user.
+"""`Equality`: when two records count as equal, with tolerances, ignored columns or a function of the user.
 
-Columns are compared by name, whatever their order; a plain tuple has no names, and equals tuples and lists only. NaN
-equals NaN, null equals null, an infinity equals itself, and values inside lists, maps and records are compared alike.
+Columns are compared by name, in any order. A plain tuple has no names, and equals only tuples and lists. NaN equals
+NaN, null equals null, an infinity equals itself, and values inside lists, maps and records are compared the same way.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Equality:
 
     @property
     def exact(self) -> bool:
-        """Without tolerances: then equality is an equivalence, and `key` gives its classes.
+        """Without tolerances? Then equality is transitive, and `key` gives the classes of equal records.
 
-        With tolerances it is none: 1.0 may equal 1.1, and 1.1 equal 1.2, while 1.0 does not equal 1.2.
+        With tolerances it is not: 1.0 may equal 1.1, and 1.1 equal 1.2, while 1.0 does not equal 1.2.
         """
         return not self.rel_tol and not self.abs_tol
 
@@ -57,19 +57,21 @@ class Equality:
         True
         """
         if not self.exact:
-            raise InvalidArgument(f"{self!r} has no keys: tolerances make no classes of equals; use .equal(a, b)")
+            raise InvalidArgument(
+                f"{self!r} has no keys: with tolerances, equal records form no classes; use .equal(a, b)"
+            )
         if self.by is not None:
             return canonical(self._by(record))
         return canonical(self.compared(record))
 
     @property
     def key_function(self) -> Callable[[Any], Hashable]:
-        """`key`, as the function that is fastest: for code that asks often."""
+        """The fastest function that does what `key` does: for code that asks often."""
         return canonical if self == EXACT else self.key
 
     @property
     def equal_function(self) -> Callable[[Any, Any], bool]:
-        """`equal`, as the function that is fastest."""
+        """The fastest function that does what `equal` does."""
         return _exactly_equal if self == EXACT else self.equal
 
     def _by(self, record: Any) -> Hashable:
@@ -107,9 +109,9 @@ def equality(
 ) -> Equality:
     """When two records count as equal.
 
-    `rel_tol` and `abs_tol` are how far floats may differ, as in `math.isclose`, also inside lists, maps and records (a
-    map's keys are compared exactly). `ignore` names columns that are not compared. `by` is a function of the record:
-    two records are equal where it gives the same.
+    `rel_tol` and `abs_tol` say how far floats may differ, as in `math.isclose`, also inside lists, maps and records;
+    the keys of a map are compared exactly. `ignore` names columns that are not compared. `by` is a function of the
+    record: two records are equal where it gives the same value.
 
     >>> equality(rel_tol=0.01).equal([100.0, float("inf")], [100.5, float("inf")])
     True
@@ -118,15 +120,17 @@ def equality(
     """
     for name, tolerance in (("rel_tol", rel_tol), ("abs_tol", abs_tol)):
         if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not 0 <= tolerance < math.inf:
-            raise InvalidArgument(f"{described(name, tolerance)} is no tolerance: write a number from 0, as 1e-9")
+            raise InvalidArgument(f"{described(name, tolerance)} is not a tolerance: write a number from 0 on, as 1e-9")
     if rel_tol >= 1:
-        raise InvalidArgument(f"{described('rel_tol', rel_tol)} would call all numbers equal: write a part, as 1e-9")
+        raise InvalidArgument(
+            f"{described('rel_tol', rel_tol)} would make all numbers equal: write a fraction, as 1e-9"
+        )
     if isinstance(ignore, str) or not isinstance(ignore, Sequence) or not all(isinstance(n, str) for n in ignore):
         instead = repr([ignore]) if isinstance(ignore, str) else "['ingested_at']"
-        raise InvalidArgument(f"{described('ignore', ignore)} is no list of columns: write ignore={instead}")
+        raise InvalidArgument(f"{described('ignore', ignore)} is not a list of columns: write ignore={instead}")
     if by is not None and not callable(by):
         raise InvalidArgument(
-            f"{described('by', by)} is no function: write by=lambda record: ..., with what equal records share"
+            f"{described('by', by)} is not a function: write by=lambda record: ..., that gives what equal records share"
         )
     if by is not None and (rel_tol or abs_tol or ignore):
         raise InvalidArgument(
@@ -137,7 +141,7 @@ def equality(
 
 
 def _exactly_equal(left: Any, right: Any) -> bool:
-    # Python compares columns at full speed, and what it calls equal is, unless a column holds a record or a list.
+    # Python compares two dicts fast, and where it calls them equal they are, as long as no column holds other values.
     if type(left) is Record and type(right) is Record:
         columns = left.__dict__
         try:
@@ -181,7 +185,7 @@ def _close(left: Any, right: Any, rel_tol: float, abs_tol: float) -> bool:
 
 
 def _are_numbers(left: Any, right: Any) -> bool:
-    """Two numbers, one of them a float at least."""
+    """Two numbers, at least one of them a float?"""
     match left, right:
         case (bool(), _) | (_, bool()):
             return False

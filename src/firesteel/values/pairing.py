@@ -123,7 +123,7 @@ def with_names(records: Sequence[Any], *, like: Sequence[Any]) -> list[Any]:
 
 @dataclass(frozen=True)
 class _Placed:
-    """A record with its place, and its first number, by which those that may be close are found."""
+    """A record with its place in its collection, and its first number: records that are close have close ones."""
 
     number: float
     place: int
@@ -131,16 +131,17 @@ class _Placed:
 
 
 class _Number:
-    """What stands in an outline for a number that may be close to another."""
+    """What an outline holds in place of a number that may be close to another."""
 
 
 def _outlined(record: Any, equal: Equality, typed: bool) -> tuple[Hashable, float]:
-    """What close records share: all but their numbers. And the first of these, 0.0 if there is none."""
+    """The outline of a record, which close records share: everything but its numbers. And the first of its numbers, or
+    0.0 if it has none."""
     numbers: list[Any] = []
     outline = _outline(equal.compared(record), numbers, float if typed else (float, int, Decimal))
     try:
         return outline, float(numbers[0]) if numbers else 0.0
-    except OverflowError:  # a whole number that no float can hold equals no other
+    except OverflowError:  # a whole number too large for a float is close to no other
         return (outline, numbers[0]), 0.0
 
 
@@ -148,29 +149,29 @@ def _outline(value: Any, numbers: list[Any], kinds: Any) -> Hashable:
     if is_numpy(value):
         value = value.tolist()
     if isinstance(value, kinds) and not isinstance(value, bool):
-        if not math.isfinite(value):  # close to itself alone
+        if not math.isfinite(value):  # infinity and NaN are close only to themselves
             return canonical(value)
         numbers.append(value)
         return _Number
     columns = named(value)
     if columns is not None:
-        # Sorted, for the first number has to be the same column's on both sides.
+        # Sorted, so that the first number is that of the same column on both sides.
         return (dict, *((name, _outline(columns[name], numbers, kinds)) for name in sorted(columns)))
     if isinstance(value, Mapping):
-        return dict, frozenset(map(canonical, value))  # values are left to `equal`: keys may have no order
+        return dict, frozenset(map(canonical, value))  # the values are left to `equal`, as keys may have no order
     if isinstance(value, (list, tuple)):
         return (list, *(_outline(item, numbers, kinds) for item in value))
     return canonical(value)
 
 
 def _unpaired(lefts: list[_Placed], rights: list[_Placed], equal: Equality) -> tuple[list[int], list[int]]:
-    """The places, on each side, of the records that a maximum matching leaves alone."""
+    """The places of the records that stay without a partner in a maximum matching, on each side."""
     lefts.sort(key=lambda placed: placed.number)
     rights.sort(key=lambda placed: placed.number)
     numbers = [placed.number for placed in rights]
 
     def window(index: int) -> range:
-        """The records on the right whose first number is close: `equal` then asks for the rest."""
+        """The records on the right whose first number is close enough: only these are asked about the rest."""
         number = lefts[index].number
         reach = max(equal.abs_tol, equal.rel_tol * abs(number) / (1 - equal.rel_tol)) * (1 + 1e-9)
         return range(bisect_left(numbers, number - reach), bisect_right(numbers, number + reach))
@@ -189,11 +190,11 @@ def _unpaired(lefts: list[_Placed], rights: list[_Placed], equal: Equality) -> t
 def _matching(
     lefts: int, rights: int, window: Callable[[int], range], close: Callable[[int, int], bool]
 ) -> dict[int, int]:
-    """A maximum matching: the partner on the right of everything on the left that has one."""
+    """A maximum matching: for each on the left that has a partner, its partner on the right."""
     partner_of_left: dict[int, int] = {}
     partner_of_right: dict[int, int] = {}
-    # First, each takes the first that is free and close: almost always this is all. Then paths are looked for along
-    # which partners can be changed; what a search without success has seen no later one needs to see again.
+    # First, each takes the first partner that is free and close. Mostly that is enough. For those that are left, a path
+    # is looked for along which partners can be swapped. What a search has seen in vain, later ones need not see.
     free = list(range(rights + 1))
     for index in range(lefts):
         reach = window(index)
@@ -229,7 +230,7 @@ def _path(
     came_from: dict[int, int],
     exhausted: set[int],
 ) -> int | None:
-    """The free end, on the right, of a path of changes from a record on the left; None where there is none."""
+    """A free place on the right that a record on the left can reach by swapping partners; None where there is none."""
     waiting = deque([start])
     while waiting:
         index = waiting.popleft()
@@ -244,7 +245,7 @@ def _path(
 
 
 def _next_free(free: list[int], start: int) -> int:
-    """The first that is free from `start` on; shortens the way for the next one."""
+    """The first free place from `start` on. The way there is shortened for the next search."""
     end = start
     while free[end] != end:
         end = free[end]

@@ -93,14 +93,14 @@ class Record:
 
 
 def make_record(columns: Mapping[str, Any]) -> Record:
-    """A record that owns `columns`, unchecked: for code that makes many."""
+    """A record that takes over `columns` without a check: for code that makes many."""
     record = Record.__new__(Record)
     object.__setattr__(record, "__dict__", columns)
     return record
 
 
 def make_records(columns: Iterable[Mapping[str, Any]]) -> list[Record]:
-    """Records that own their `columns`, unchecked."""
+    """Records that take over their `columns` without a check."""
     made = []
     new, set_ = Record.__new__, object.__setattr__  # looked up once: there may be a million
     for each in columns:
@@ -163,7 +163,7 @@ def shown(value: Any) -> str:
 
 
 def brief(value: Any) -> str:
-    """A value as a message shows it: moments without their class, and without their zone, which is UTC.
+    """A value as a message shows it: a moment without its class, and without its zone, which is UTC.
 
     >>> brief((1, datetime(2030, 1, 1, 9, 30, tzinfo=UTC))), brief(Record(at=datetime(2030, 1, 1)))
     ('(1, 2030-01-01 09:30:00)', 'Record(at=2030-01-01 00:00:00)')
@@ -177,6 +177,11 @@ def brief(value: Any) -> str:
             return f"({', '.join(map(brief, value))}{',' if len(value) == 1 else ''})"
         case _:
             return shown(value)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as a message lists them: `'a', 'b'`, or `none`."""
+    return ", ".join(map(repr, names)) or "none"
 
 
 def _no_column(record: Record, column: str) -> str:

@@ -1,4 +1,4 @@
-"""`Instant` and `Trace`: what is seen of a run, moment by moment."""
+"""`Instant` and `Trace`: what is seen of a run, instant by instant."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from firesteel.values.batches import Batch, together
-from firesteel.values.records import Record
+from firesteel.values.records import Record, listed
 
 __all__ = ["Instant", "Trace"]
 
@@ -34,12 +34,12 @@ class Instant:
     time: datetime | None = None
     """Start of the window with `over=`, else the batch's time; aware, UTC."""
     watermark: datetime | None = None
-    """In force while this batch ran: Spark's stateful operators drop what is not after it (an aggregation goes by the
-    end of a record's window); aware, UTC. None before any, and of windows (`over=`)."""
+    """The one in force while this batch ran; aware, UTC. Spark's stateful operators drop records that are not after it
+    (an aggregation compares the end of a record's window). None before there is one, and for windows (`over=`)."""
     dropped: int = 0
-    """Records that Spark dropped as late (in an aggregation: groups of them, after its first, partial step)."""
+    """How many records Spark dropped as late. An aggregation drops groups of records, so there it counts groups."""
     recorded_state: Batch | None = field(default=None, repr=False)
-    """What `state` gives, where it was recorded."""
+    """What `state` returns, where it was recorded."""
     drawn: Record = field(default_factory=Record, repr=False)
     """What was drawn with the case's streams: `fs.Case(stream, n=3)` gives `drawn.n`."""
     previous: Instant | None = field(default=None, repr=False, compare=False)
@@ -58,7 +58,7 @@ class Instant:
         for batches in (self.inputs, self.outputs):
             if name in batches:
                 return batches[name]
-        raise KeyError(f"no stream {name!r}; this instant has {_listed([*self.inputs, *self.outputs])}")
+        raise KeyError(f"no stream {name!r}; this instant has {listed([*self.inputs, *self.outputs])}")
 
     @property
     def input(self) -> Batch:
@@ -84,7 +84,7 @@ class Instant:
 
     @cached_property
     def so_far(self) -> Instant:
-        """The same names, with batches 0 to this one together.
+        """This instant with all batches up to here: each name has the records of batches 0 to this one.
 
         >>> trace = Trace([Instant(0, {"input": Batch([1])}), Instant(1, {"input": Batch([2])})])
         >>> trace[1].so_far.input
@@ -123,7 +123,7 @@ class Trace(Sequence[Instant]):
     if TYPE_CHECKING:
         instants: tuple[Instant, ...]
         outside: Mapping[str, Batch]
-        """With `over=`: output, by name, whose event time lies in none of the input's windows."""
+        """With `over=`: the output, by name, whose event time lies in none of the input's windows."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a trace cannot be changed: make a new one instead of setting {name!r}")
@@ -160,14 +160,10 @@ def _trace(instants: Iterable[Instant], outside: Mapping[str, Batch]) -> Trace:
     return Trace(instants, outside=outside)
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names)) or "none"
-
-
 def _only(batches: Mapping[str, Batch], kind: str) -> Batch:
     if len(batches) == 1:
         return next(iter(batches.values()))
     raise AttributeError(
-        f"this instant has {len(batches)} {kind}s ({_listed(list(batches))}): "
+        f"this instant has {len(batches)} {kind}s ({listed(list(batches))}): "
         f"name the one you mean, now[{next(iter(batches), 'name')!r}]"
     )

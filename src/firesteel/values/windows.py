@@ -1,7 +1,8 @@
-"""Windows of a property's own: `over=fs.tumbling("15 minutes", on="ts")` judges event time, not Spark's micro-batches.
+"""Windows to judge a property by: with `over=fs.tumbling("15 minutes", on="ts")` an instant is a window of event time.
 
-A window is a span of event time, [start, end). The windows of a case are known from its input alone, before Spark
-runs; `Window.cut` makes a trace of them, one instant each, of the records that came and went in the micro-batches.
+A window is a span of event time, [start, end). The windows of a case follow from its input alone, before Spark runs.
+`Window.cut` makes a trace of them: each instant holds the input and output of one window, whichever micro-batches they
+were in.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from firesteel.values.batches import Batch, make_batch, together
 from firesteel.values.cases import Case, as_case
 from firesteel.values.durations import duration, text
 from firesteel.values.event_time import Span, common_span, moments
-from firesteel.values.records import shown
+from firesteel.values.records import listed, shown
 from firesteel.values.schemas.conform import in_utc
 from firesteel.values.streams import Stream
 from firesteel.values.traces import Instant, Trace
@@ -29,14 +30,14 @@ if TYPE_CHECKING:
 __all__ = ["Window", "session_window", "sliding", "tumbling"]
 
 MOST = 100_000
-"""How many windows a case may have: more of them is a mistake, and would not come to an end."""
+"""How many windows a case may have: more of them are a mistake, and would take forever."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOMENT = timedelta(microseconds=1)
 
 
 def tumbling(size: str | timedelta, *, on: str | Mapping[str, str]) -> Window:
-    """Windows of one size, side by side, aligned as those of Spark's `window` are.
+    """Windows of one size, side by side, aligned as Spark's `window` aligns them.
 
     `on` names the column of the event time: one name for all inputs and outputs, or a name for each.
 
@@ -51,7 +52,7 @@ def tumbling(size: str | timedelta, *, on: str | Mapping[str, str]) -> Window:
 
 
 def sliding(size: str | timedelta, *, every: str | timedelta, on: str | Mapping[str, str]) -> Window:
-    """Windows of one size, a new one `every` so often: they overlap, and a record lies in several.
+    """Windows of one size, of which one starts every `every`: they overlap, and a record lies in several.
 
     >>> clicks = Stream("ts TIMESTAMP", [[(datetime(2030, 1, 1, 9, 5),)]])
     >>> windows = sliding("30 minutes", every="15 minutes", on="ts").spans({"input": clicks})
@@ -68,9 +69,9 @@ def sliding(size: str | timedelta, *, every: str | timedelta, on: str | Mapping[
 
 
 def session_window(gap: str | timedelta, *, on: str | Mapping[str, str]) -> Window:
-    """Windows as Spark's `session_window` makes them, without keys: of input that comes less than `gap` apart.
+    """Windows as Spark's `session_window` makes them, without keys: each holds input that is less than `gap` apart.
 
-    A session lasts from its first input record until `gap` after its last, of all inputs together.
+    A session lasts from its first input record until `gap` after its last. Records of all inputs count together.
 
     >>> at = [(datetime(2030, 1, 1, 9, minute),) for minute in (0, 4, 30)]
     >>> windows = session_window("10 minutes", on="ts").spans({"input": Stream("ts TIMESTAMP", [at])})
@@ -82,7 +83,7 @@ def session_window(gap: str | timedelta, *, on: str | Mapping[str, str]) -> Wind
 
 @dataclass(frozen=True)
 class Window(ABC):
-    """How the event time of a case is cut into windows: what `tumbling`, `sliding` and `session_window` give.
+    """How the event time of a case is cut into windows. Made by `tumbling`, `sliding` and `session_window`.
 
     >>> isinstance(tumbling("1 hour", on="ts"), Window)
     True
@@ -93,7 +94,7 @@ class Window(ABC):
 
     @abstractmethod
     def _spans(self, times: Sequence[datetime], reach: Span) -> list[Span]:
-        """The windows of some input, by its event times and the first and the last moment that it covers."""
+        """The windows of input that has these event times and reaches from its first moment to its last."""
 
     # --- does `on` fit the streams? ---
 
@@ -103,19 +104,19 @@ class Window(ABC):
         >>> tumbling("1 hour", on={"input": "ts", "out": "at"}).check_names(["input"], ["output"])
         Traceback (most recent call last):
             ...
-        firesteel.errors.InvalidArgument: on={'input': 'ts', 'out': 'at'} (dict) names 'out', which is no input or \
-output: the inputs are 'input', the outputs 'output'
+        firesteel.errors.InvalidArgument: on={'input': 'ts', 'out': 'at'} (dict) names 'out', which is neither an \
+input nor an output: the inputs are 'input', the outputs 'output'
         """
         inputs, outputs = list(inputs), list(outputs)
         unknown = [name for name in self._columns if name not in {*inputs, *outputs}]
         if unknown:
             raise InvalidArgument(
-                f"{described('on', self.on)} names {_listed(unknown)}, which is no input or output: "
-                f"the inputs are {_listed(inputs)}, the outputs {_listed(outputs)}"
+                f"{described('on', self.on)} names {listed(unknown)}, which is neither an input nor an output: "
+                f"the inputs are {listed(inputs)}, the outputs {listed(outputs)}"
             )
 
     def check_input(self, name: str, schema: StructType | None) -> None:
-        """Refuse an input without the event-time column that `on` says.
+        """Refuse an input that lacks the event-time column that `on` names.
 
         >>> from firesteel.values import schemas
         >>> tumbling("1 hour", on="ts").check_input("input", schemas.parse("ts TIMESTAMP"))
@@ -128,7 +129,7 @@ output: the inputs are 'input', the outputs 'output'
         self._check(f"the input {name!r}", name, schema, "make it a TIMESTAMP in the schema of the stream")
 
     def check_output(self, name: str, schema: StructType) -> None:
-        """Refuse an output without the event-time column that `on` says.
+        """Refuse an output that lacks the event-time column that `on` names.
 
         >>> from firesteel.values import schemas
         >>> tumbling("1 hour", on="at").check_output("output", schemas.parse("at DATE"))
@@ -145,7 +146,7 @@ time has to be TIMESTAMP or TIMESTAMP_NTZ: in the subject, add .withColumn('at',
 
         kinds = {field.name: field.dataType for field in schema.fields}
         right = [column for column, kind in kinds.items() if _is_time(kind)]
-        there = f"its columns are {_listed(kinds)}; " + (f"write {right[0]!r}" if right else "add a TIMESTAMP")
+        there = f"its columns are {listed(kinds)}; " + (f"write {right[0]!r}" if right else "add a TIMESTAMP")
         column = self._column(name, f"{stream}: {there}", write=right[0] if right else "ts")
         if column not in kinds:
             inside = f", or select {column!r} as a column of its own" if column.split(".")[0] in kinds else ""
@@ -160,7 +161,7 @@ time has to be TIMESTAMP or TIMESTAMP_NTZ: in the subject, add .withColumn('at',
 
     @property
     def _columns(self) -> Mapping[str, str]:
-        """The columns that `on` gives by the name of a stream."""
+        """The event-time columns by the name of their stream, where `on` gives them so."""
         return {} if isinstance(self.on, str) else self.on
 
     def _column(self, name: str, stream: str, *, write: str = "ts") -> str:
@@ -176,7 +177,7 @@ time has to be TIMESTAMP or TIMESTAMP_NTZ: in the subject, add .withColumn('at',
     # --- the windows of a case ---
 
     def spans(self, inputs: Mapping[str, Stream]) -> list[Span]:
-        """The windows of a case, from its input alone, in order; empty ones as well, up to the ends of its event time.
+        """The windows of a case, in order: all between the ends of its input's event time, empty ones as well.
 
         >>> hour = (datetime(2030, 1, 1, 9, tzinfo=UTC), datetime(2030, 1, 1, 10, tzinfo=UTC))
         >>> len(tumbling("15 minutes", on="ts").spans({"input": Stream("ts TIMESTAMP", [], span=hour)}))
@@ -193,8 +194,8 @@ time has to be TIMESTAMP or TIMESTAMP_NTZ: in the subject, add .withColumn('at',
             return self._spans(times, reach)
         except OverflowError as error:
             raise InvalidArgument(
-                f"{self!r} has windows that begin before the year 1 or end after the year 9999, which no timestamp "
-                f"can say: the event times are {_reach(reach)}; bring them closer to today (ss.timed)"
+                f"{self!r} has windows that begin before the year 1 or end after the year 9999, which a timestamp "
+                f"cannot hold: the event times are {_reach(reach)}; bring them closer to today (ss.timed)"
             ) from error
 
     def _times(self, name: str, stream: Stream) -> list[datetime]:
@@ -204,15 +205,15 @@ time has to be TIMESTAMP or TIMESTAMP_NTZ: in the subject, add .withColumn('at',
         if len(times) < len(found):
             record = [record for batch in stream for record in batch][found.index(None)]
             raise InvalidArgument(
-                f"the input {name!r} has a record whose event time, {column!r}, is null, so that it lies in no window: "
+                f"the input {name!r} has a record whose event time, {column!r}, is null, so it lies in no window: "
                 f"{shown(record)}; make the column NOT NULL in the schema, or generate its times with ss.timed"
             )
         return times
 
     def cut(self, trace: Trace, inputs: Mapping[str, Stream]) -> Trace:
-        """A trace with one instant a window: input of the streams, and output of the trace, by event time.
+        """A trace with one instant for each window: input of the streams, and output of the trace, by event time.
 
-        Output of no window is not lost: it is in the `outside` of the new trace.
+        Output that lies in no window is in the `outside` of the new trace.
 
         >>> at = [datetime(2030, 1, 1, hour, tzinfo=UTC) for hour in (9, 11, 15)]
         >>> clicks = Stream("ts TIMESTAMP", [[(at[1],)], [(at[0],)]])
@@ -302,7 +303,7 @@ class _Session(Window):
 
 
 def _range(times: Sequence[datetime], covered: Span | None) -> Span | None:
-    """The first and the last moment of some input; both belong to it."""
+    """The first and the last moment of input that has these times and covers this span; None where it is empty."""
     edges = []
     if covered is not None and covered[0] < covered[1]:
         edges = [in_utc(covered[0]), in_utc(covered[1]) - _MOMENT]
@@ -316,7 +317,7 @@ def _whole(stream: Stream) -> Batch:
 
 
 def _checked(on: object) -> str | Mapping[str, str]:
-    """`on` as it was given, once it is known to be names of columns."""
+    """`on` as it was given, if it names columns."""
     how = "write the name of the event-time column, 'ts', or one for each stream, {'input': 'ts', 'output': 'at'}"
     if not isinstance(on, (str, Mapping)):
         raise InvalidArgument(f"{described('on', on)} names no column: {how}")
@@ -326,9 +327,11 @@ def _checked(on: object) -> str | Mapping[str, str]:
         return on
     for name, column in on.items():
         if not isinstance(name, str) or not name:
-            raise InvalidArgument(f"{described('on', on)} has {described('a key', name)}, no name of a stream: {how}")
+            raise InvalidArgument(
+                f"{described('on', on)} has {described('a key', name)}, which is not the name of a stream: {how}"
+            )
         if not isinstance(column, str) or not column:
-            raise InvalidArgument(f"{described(f'on[{name!r}]', column)} is no name of a column: {how}")
+            raise InvalidArgument(f"{described(f'on[{name!r}]', column)} is not the name of a column: {how}")
     return dict(on)
 
 
@@ -339,7 +342,7 @@ def _is_time(kind: DataType) -> bool:
 
 
 def _is_window(kind: DataType) -> bool:
-    """The struct that Spark's `window` puts out?"""
+    """Is it the struct that Spark's `window` puts out?"""
     from pyspark.sql.types import StructType
 
     return isinstance(kind, StructType) and kind.fieldNames() == ["start", "end"]
@@ -347,7 +350,3 @@ def _is_window(kind: DataType) -> bool:
 
 def _reach(reach: Span) -> str:
     return f"from {reach[0].isoformat(sep=' ')} to {reach[1].isoformat(sep=' ')}"
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(repr, names)) or "none"

@@ -322,8 +322,8 @@ def untouched(frame):
         (untouched, {"batch_interval": "0 seconds"}, r"batch_interval='0 seconds' \(str\).*more than zero"),
         (untouched, {"batch_interval": "-1 second"}, r"batch_interval='-1 second' \(str\).*more than zero"),
         (untouched, {"batch_interval": timedelta(microseconds=1500)}, "write whole milliseconds"),
-        (untouched, {"batch_interval": "soon"}, r"batch_interval='soon' \(str\) is no duration: write a number"),
-        (untouched, {"batch_interval": 5}, r"batch_interval=5 \(int\) is no duration"),
+        (untouched, {"batch_interval": "soon"}, r"batch_interval='soon' \(str\) is not a duration: write a number"),
+        (untouched, {"batch_interval": 5}, r"batch_interval=5 \(int\) is not a duration"),
         (untouched, {"over": "1 hour"}, r"over='1 hour' \(str\) is no window: write fs\.tumbling"),
         (untouched, {"close": "no"}, r"close='no' \(str\) is not possible: write True or False"),
         (untouched, {"state": 1}, r"state=1 \(int\) is not possible: write True or False"),
@@ -341,7 +341,7 @@ def untouched(frame):
         (untouched, {"over": fs.tumbling("1 hour", on="ts")}, "the input 'input' has no column 'ts'.*write 't'"),
         (untouched, {"over": fs.tumbling("1 hour", on="k")}, "the column 'k' of the input 'input' is INT"),
         (untouched, {"over": fs.tumbling("1 hour", on={"input": "t"})}, "names no column of the output 'output'"),
-        (untouched, {"over": fs.tumbling("1 hour", on={**ON, "out": "t"})}, "names 'out', which is no input or output"),
+        (untouched, {"over": fs.tumbling("1 hour", on={**ON, "out": "t"})}, "names 'out', which is neither an input"),
     ],
 )
 def test_one_clear_error_and_nothing_left_behind(spark, tmp_path, monkeypatch, subject, options, message):

@@ -204,7 +204,7 @@ def test_an_unknown_stream_name(spark):
 
 
 def test_a_batch_or_a_list_where_a_stream_is_meant(spark):
-    for wrong, message in [(ONE[0], "is a batch, where a stream is meant"), ([[1]], "is no stream")]:
+    for wrong, message in [(ONE[0], "is a batch, where a stream is meant"), ([[1]], "is not a stream")]:
         with pytest.raises(InvalidArgument, match=message):
             fs.run(wrong, lambda f: f, spark=spark)
     with pytest.raises(InvalidArgument, match="has no schema, which Spark needs"):
