@@ -51,9 +51,18 @@ def test_event_time_in_a_common_table_expression(spark, events):
         assert traits(spark.sql("WITH a AS (SELECT * FROM marked) SELECT a.k FROM a JOIN a b USING (k)")) == {
             "event_time"
         }
-        assert traits(spark.sql("SELECT id FROM range(3) WHERE id IN (SELECT k FROM marked)")) == {"event_time"}
     finally:
         spark.catalog.dropTempView("marked")
+
+
+def test_event_time_in_a_subquery(spark, events):
+    events.createOrReplaceTempView("events")
+    spark.sql("SELECT current_timestamp() AS now, 1 AS k").withWatermark("now", "1 day").createOrReplaceTempView("past")
+    try:
+        assert traits(spark.sql("SELECT k FROM events WHERE k < (SELECT max(k) FROM past)")) == {"event_time"}
+    finally:
+        spark.catalog.dropTempView("events")
+        spark.catalog.dropTempView("past")
 
 
 @pytest.mark.parametrize(
