@@ -66,6 +66,7 @@ def test_what_a_killed_run_left_is_removed(place: Path, name: str) -> None:
         f"firesteel-{GONE}",
         f"spark-{GONE}-abc_d3fg",
     ],
+    ids=["of this process", "of its parent", "a word", "a date", "a prefix", "a suffix", "no end", "of Spark"],
 )
 def test_a_folder_that_is_held_or_that_firesteel_did_not_name_stays(place: Path, name: str) -> None:
     a_folder(place, name)
