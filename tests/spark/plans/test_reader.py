@@ -8,6 +8,7 @@ from pyspark.sql import Row
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.types import StructType
+from pyspark.util import PythonEvalType
 
 from firesteel.spark.engines.source import MemorySource
 from firesteel.spark.failures import SubjectFailure
@@ -182,9 +183,12 @@ def test_python_functions(events):
         return n / 2
 
     found = calls(analysed(events.select(doubled("n"), half(doubled(F.col("n") + 1)))), "PythonUDF")
-    assert [(call.arguments["name"], call.arguments["evalType"], call.data_type) for call in found] == [
-        ("doubled", 100, "int"), ("half", 200, "double"), ("doubled", 100, "int")
+    assert [(call.arguments["name"], call.data_type) for call in found] == [
+        ("doubled", "int"), ("half", "double"), ("doubled", "int")
     ]  # fmt: skip
+    row_by_row = {PythonEvalType.SQL_BATCHED_UDF, PythonEvalType.SQL_ARROW_BATCHED_UDF}
+    assert [call.arguments["evalType"] in row_by_row for call in found] == [True, False, True]
+    assert found[1].arguments["evalType"] == PythonEvalType.SQL_SCALAR_PANDAS_UDF
     assert found[1].children == (found[2],)
 
 
@@ -258,7 +262,7 @@ def test_a_plan_is_read_in_few_calls(spark, events, asked):
     frame = events.where("n > 1").groupBy("k").count()
     analysed(frame)  # compiles the reader, unless it is there
     asked.clear()
-    assert len(list(analysed(frame).walk())) > 3
+    assert len(list(analysed(frame).walk())) >= 3
     assert len(asked) <= 5
 
 
