@@ -5,8 +5,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from firesteel.spark.bulk.align import Watermark
-from firesteel.spark.bulk.carry import CannotCarry, carrying
+from firesteel.spark.bulk.carry import carrying
 from firesteel.spark.engines.source import PackedSource
+from firesteel.spark.failures import CannotCarry
 
 MINUTE = 60_000_000
 
