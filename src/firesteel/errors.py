@@ -20,7 +20,7 @@ class InvalidArgument(ValueError):
 
 
 class PredicateError(RuntimeError):
-    """A predicate, or the body of `let` or `consume`, that raised or gave something that is no answer.
+    """A predicate, or the body of `let` or `consume`, that raised or gave something that is not an answer.
 
     The user's own exception, if there was one, is the cause (`__cause__`).
     """

@@ -80,7 +80,7 @@ def test_replay_runs_that_case_and_no_other(spark, falsified):
     assert failure.value.report.cases == 1
     report = fs.for_all(numbers, identity, same, replay=replay, spark=spark)
     assert (report.verdict, report.cases) == (Verdict.TRUE, 1)
-    with pytest.raises(InvalidArgument, match="is no replay line: copy it whole"):
+    with pytest.raises(InvalidArgument, match="is not a replay line: copy it whole"):
         fs.for_all(numbers, identity, same, replay="nonsense", spark=spark)
 
 
@@ -92,7 +92,7 @@ def test_a_replay_line_is_data_and_runs_nothing():
     from firesteel.runs.replay import decoded
 
     evil = base64.urlsafe_b64encode(zlib.compress(pickle.dumps(os.system))).decode()
-    with pytest.raises(InvalidArgument, match="is no replay line"):
+    with pytest.raises(InvalidArgument, match="is not a replay line"):
         decoded(evil)
 
 

@@ -20,7 +20,7 @@ from firesteel.values.batches import Batch
 from firesteel.values.cases import Case
 from firesteel.values.records import Record
 from firesteel.values.schemas import type_ddl
-from firesteel.values.traces import Instant, Trace
+from firesteel.values.traces import Instant, Trace, up_to
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,13 +40,7 @@ class Sides:
         return False  # a restart in the middle is elsewhere in a longer case
 
     def alone(self, case: Case, watcher: Watcher) -> Trace:
-        whole = self._whole(case)
-        seen = []
-        for instant in whole:
-            seen.append(instant)
-            if watcher(instant):
-                break
-        return Trace(seen, outside=whole.outside)
+        return up_to(self._whole(case), watcher)
 
     def apart(self, cases: Sequence[Case]) -> list[Trace | SubjectFailure]:
         return in_threads(self.spark, self._whole, cases, self.how)

@@ -43,7 +43,7 @@ class Perturbation:
     """The kinds of change, each with the numbers that the user wrote."""
 
     def variants(self, length: int) -> tuple[Variant, ...]:
-        """The few ways in which it changes a run of so many batches, always the same ones; none where it cannot.
+        """The few ways in which it changes a run of `length` batches, always the same ones; none where it cannot.
 
         >>> print(*restart().variants(length=5), sep="; ")
         restart after batch 2; restart after batch 0; restart after batch 3
@@ -81,7 +81,7 @@ class Perturbation:
 
 
 def partitions(*counts: int) -> Perturbation:
-    """Every input batch is cut into so many partitions, of consecutive rows.
+    """Every input batch is cut into this many partitions, of consecutive rows.
 
     Breaks what depends on a row's partition, or place in it: `spark_partition_id`, `monotonically_increasing_id`,
     functions of a whole partition.
@@ -116,7 +116,7 @@ def batch_boundaries() -> Perturbation:
 
 
 def shuffle_partitions(*counts: int) -> Perturbation:
-    """Shuffles that do not say otherwise have so many partitions (`spark.sql.shuffle.partitions`).
+    """Shuffles that do not say otherwise have this many partitions (`spark.sql.shuffle.partitions`).
 
     Breaks what is done for every partition after a shuffle.
 

@@ -62,7 +62,7 @@ class Change:
 
     @classmethod
     def tried(cls, length: int, counts: Sequence[int]) -> list[Self]:
-        """The few changes of this kind that are tried on a run of so many batches, always the same ones.
+        """The few changes of this kind that are tried on a run of `length` batches, always the same ones.
 
         `counts` are the numbers that the user wrote, for kinds that take some.
         """

@@ -14,7 +14,7 @@ from firesteel.runs.claims import Claim, Judgement, Meter, Runner
 from firesteel.runs.memory import Memory, Remembered, identity_of
 from firesteel.spark.failures import SubjectFailure
 from firesteel.values.cases import Case
-from firesteel.values.traces import Instant, Trace
+from firesteel.values.traces import Instant, Trace, up_to
 from firesteel.values.windows import instants_of
 
 
@@ -143,12 +143,7 @@ def _naming(case: Case) -> Iterator[None]:
 def judged(claim: Claim, trace: Trace, error: SubjectFailure | None) -> Judgement:
     """The judgement on a trace that is known."""
     meter = claim.meter()
-    seen: list[Instant] = []
-    for instant in trace:
-        seen.append(instant)
-        if meter.step(instant).definite:
-            break
-    so_far = Trace(seen, outside=trace.outside)
+    so_far = up_to(trace, lambda instant: meter.step(instant).definite)
     if error is not None and not meter.verdict.definite:
         return Judgement(Verdict.INCONCLUSIVE, so_far, meter.premises, error=error)
     return _concluded(meter, so_far, trace)

@@ -54,7 +54,8 @@ def decoded(text: str) -> Case:
         return Case({name: _stream(*rest) for name, *rest in data}, **drawn)
     except Exception as error:
         raise InvalidArgument(
-            f"{described('replay', text)} is no replay line: copy it whole from the failure that you want to see again"
+            f"{described('replay', text)} is not a replay line: copy it whole from the failure that you want to see "
+            "again"
         ) from error
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -154,6 +154,21 @@ class Trace(Sequence[Instant]):
     def output(self) -> Batch:
         """Everything that came out, in order."""
         return together(instant.output for instant in self.instants)
+
+
+def up_to(trace: Trace, stop: Callable[[Instant], bool]) -> Trace:
+    """A trace up to the first instant at which a function says so, that instant included.
+
+    >>> trace = Trace([Instant(0), Instant(1), Instant(2)])
+    >>> len(up_to(trace, lambda instant: instant.index == 1))
+    2
+    """
+    seen = []
+    for instant in trace:
+        seen.append(instant)
+        if stop(instant):
+            break
+    return Trace(seen, outside=trace.outside)
 
 
 def _trace(instants: Iterable[Instant], outside: Mapping[str, Batch]) -> Trace:

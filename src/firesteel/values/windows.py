@@ -52,7 +52,7 @@ def tumbling(size: str | timedelta, *, on: str | Mapping[str, str]) -> Window:
 
 
 def sliding(size: str | timedelta, *, every: str | timedelta, on: str | Mapping[str, str]) -> Window:
-    """Windows of one size, of which one starts every `every`: they overlap, and a record lies in several.
+    """Windows of one size that start every `every`: they overlap, and a record lies in several.
 
     >>> clicks = Stream("ts TIMESTAMP", [[(datetime(2030, 1, 1, 9, 5),)]])
     >>> windows = sliding("30 minutes", every="15 minutes", on="ts").spans({"input": clicks})

@@ -23,7 +23,7 @@ from firesteel.spark.engines.subject import Subject
 from firesteel.spark.running import Running
 from firesteel.values.batches import Batch, together
 from firesteel.values.cases import Case
-from firesteel.values.traces import Instant, Trace
+from firesteel.values.traces import Instant, Trace, up_to
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,12 +67,7 @@ def _instants_or_windows(
         how.over.check_input(name, stream.schema)
     how.over.spans(case.inputs)  # refuses what cannot be cut, before Spark runs
     whole = how.over.cut(_recorded(spark, case, subject, how, lambda instant: False, kept), case)
-    seen = []
-    for instant in whole:
-        seen.append(instant)
-        if watcher(instant):
-            break
-    return Trace(seen, outside=whole.outside)
+    return up_to(whole, watcher)
 
 
 def _recorded(spark: SparkSession, case: Case, subject: Subject, how: Running, watcher: Watcher, kept: bool) -> Trace:
