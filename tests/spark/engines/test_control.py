@@ -1,4 +1,4 @@
-"""What a plan says about how its query has to be driven, also where it says so in a subquery or a CTE."""
+"""What a plan says about how its query has to be driven."""
 
 import pandas as pd
 import pytest
@@ -53,16 +53,6 @@ def test_event_time_in_a_common_table_expression(spark, events):
         }
     finally:
         spark.catalog.dropTempView("marked")
-
-
-def test_event_time_in_a_subquery(spark, events):
-    events.createOrReplaceTempView("events")
-    spark.sql("SELECT current_timestamp() AS now, 1 AS k").withWatermark("now", "1 day").createOrReplaceTempView("past")
-    try:
-        assert traits(spark.sql("SELECT k FROM events WHERE k < (SELECT max(k) FROM past)")) == {"event_time"}
-    finally:
-        spark.catalog.dropTempView("events")
-        spark.catalog.dropTempView("past")
 
 
 @pytest.mark.parametrize(
