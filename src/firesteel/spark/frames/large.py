@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.frames import Difference, Odd, Undecided
-from firesteel.names import name_of
 from firesteel.spark.engines.recorded import Reader, row_reader
 from firesteel.spark.engines.source import to_frame
 from firesteel.spark.frames import compare, fitting, sorting
@@ -25,7 +24,7 @@ from firesteel.spark.frames.forms import form
 from firesteel.spark.frames.shipping import by_value, ship
 from firesteel.spark.frames.spans import between, choose_within, count_within
 from firesteel.values.batches import Batch, common_schema, make_batch
-from firesteel.values.checks import Check, difference, keyed
+from firesteel.values.checks import Check, answer_every, answer_none, difference, no_record_satisfies, not_unique
 from firesteel.values.equality import Equality
 from firesteel.values.event_time import Span
 from firesteel.values.records import Record
@@ -117,23 +116,17 @@ class LargeBatch(Batch):
 
     def every(self, predicate: Callable[[Any], bool]) -> Check:
         count, some = self._found(predicate, wanted=False)
-        if not count:
-            return Check(True)
-        verb = "does" if count == 1 else "do"
-        return Check(False, f"{count} of {len(self)} records {verb} not satisfy {name_of(predicate)}", some)
+        return answer_every(predicate, offending=some, count=count, total=len(self))
 
     def some(self, predicate: Callable[[Any], bool]) -> Check:
         count, some = self._found(predicate)
         if count:
             return Check(True, "", some)
-        return Check(False, f"none of {len(self)} records satisfies {name_of(predicate)}", self._few())
+        return no_record_satisfies(predicate, records=self._few(), total=len(self))
 
     def none(self, predicate: Callable[[Any], bool]) -> Check:
         count, some = self._found(predicate)
-        if not count:
-            return Check(True)
-        verb = "satisfies" if count == 1 else "satisfy"
-        return Check(False, f"{count} of {len(self)} records {verb} {name_of(predicate)}", some)
+        return answer_none(predicate, offending=some, count=count, total=len(self))
 
     def unique(self, *columns: str) -> Check:
         from pyspark.sql import functions as F
@@ -149,8 +142,7 @@ class LargeBatch(Batch):
         found = records.alias("all").join(F.broadcast(few), same_key).orderBy("first", "place")
         rows = found.select("record", "times").take(REMEMBERED)
         offending = tuple(self._maker(row.record) for row in rows)
-        more = f", and {groups - 1} more repeat" if groups > 1 else ""
-        return Check(False, f"{keyed(offending[0], columns)} comes {rows[0].times} times{more}", offending)
+        return not_unique(columns, repeated=offending, times=rows[0].times, groups=groups)
 
     def sorted_by(self, *columns: str) -> Check:
         self._known(columns)
