@@ -1,4 +1,4 @@
-"""The errors that firesteel raises about its own use. Verdicts on a property are not here: see `firesteel.report`.
+"""The errors that firesteel raises about its own use. Failures of a check are not here: see `firesteel.evidence`.
 
 Every message names the argument, its value and its type, and says what to write instead.
 """

@@ -106,7 +106,7 @@ def of_run(given: Mapping[str, Any]) -> Options:
 
 
 def of_check(function: str, given: Mapping[str, Any], *, scored: bool = True) -> Options:
-    """The options of a check; some have no use for a score."""
+    """The options of a check; `scored=False` for one that takes no `score`."""
     names = dict.fromkeys([*RunOptions.__annotations__, *CheckOptions.__annotations__])
     return _options(function, given, tuple(name for name in names if scored or name != "score"))
 
@@ -143,9 +143,7 @@ def _engine(given: Mapping[str, Any]) -> str:
 
     engine, usual = given.get("engine", "structured"), Running()
     if not isinstance(engine, str) or engine not in ENGINES:
-        raise InvalidArgument(
-            f"{described('engine', engine)} is not possible: write 'structured', 'dstream' or 'batch'"
-        )
+        raise InvalidArgument(f"{described('engine', engine)} is not possible: write {' or '.join(map(repr, ENGINES))}")
     for name in ENGINES[engine].refuses_options:
         if name in given and given[name] != getattr(usual, name):
             raise InvalidArgument(

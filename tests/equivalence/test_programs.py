@@ -285,5 +285,5 @@ def test_a_candidate_that_hangs_is_named(spark, cases):
 
 def test_what_cannot_be_changed_is_not_decided(spark):
     one = ss.always(ss.batches(ride, min_size=1, max_size=2), during=1)
-    with pytest.raises(fs.Inconclusive, match="nothing was changed"):
+    with pytest.raises(fs.Inconclusive, match="changes anything in a stream"):
         fs.stable(one, lambda f: f, under=[perturb.restart()], cases=2, settings=QUICK)

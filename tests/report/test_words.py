@@ -25,7 +25,7 @@ FIRST = Trace([Instant(0, {}, {"output": Batch([9])})])
             "a stream of 1 batch is too short to decide the property: it looks further",
         ),
         (TooShort(1, 0, None, True), "an operator without a bound is never sure about its last batch: give it one"),
-        (NothingChanged(1, (perturb.restart(),)), "nothing was changed in a stream of 1 batch: none of [restart()]"),
+        (NothingChanged(1, (perturb.restart(),)), "none of [restart()] changes anything in a stream of 1 batch"),
         (OutsideWindows(), "4 output records lie in none of the input's windows, so the property never saw them: "),
         (SeenOnce(FIRST), "only the first run broke the property: the subject gives different outputs for it"),
         (SeenOnce(FIRST), "First run: batch 0 output=Batch([9])"),

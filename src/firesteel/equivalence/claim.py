@@ -75,7 +75,7 @@ class Equivalence:
     compared: Comparison
     how: Running
     looked_at: list[int] = field(default_factory=list, compare=False)
-    """With how many records that came out the dependence was checked against its laws, case by case."""
+    """How many output records the dependence was checked against its laws with, case by case."""
 
     @property
     def asks_predicates(self) -> bool:

@@ -39,7 +39,7 @@ class Label(str):
 
     @staticmethod
     def of(side: Side, output: str, *, only: bool) -> Label:
-        """The label of one output of a side; of its `only` one, the side's name."""
+        """The label of one output; just the side's name if the side has `only` that output."""
         label = Label(side.name if only else f"{side.name}: {output}")
         label.side, label.output = side, output
         return label
@@ -79,7 +79,7 @@ class Comparison:
         return self.equal.ignore if self.equal is not None else ()
 
     def others(self, length: int) -> list[Side]:
-        """The other runs of a case of this many batches."""
+        """The sides that are compared with the base, for a case of `length` batches."""
         found = dict.fromkeys(variant for each in self.under for variant in each.variants(length))
         if not found:
             return [] if self.one_program else [Side("candidate")]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def compare(left: Any, right: Any, dependence: Any, equal: Any) -> Difference | Undecided | None:
-    """How two frames differ up to a dependence; None where they are the"""
+    """How two frames differ, up to a dependence; None if they do not."""
     matcher = Matcher(dependence, equal=equal)  # refuses what is not a dependence or an equality
     require_frames(left, right)
     schema = schema_difference(left.schema, right.schema, matcher.equality.ignore)

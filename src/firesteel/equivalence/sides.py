@@ -37,7 +37,7 @@ class Sides:
 
     @property
     def prefixes(self) -> bool:
-        return False  # a restart in the middle is elsewhere in a longer case
+        return False  # a longer case is restarted elsewhere
 
     def alone(self, case: Case, watcher: Watcher) -> Trace:
         return up_to(self._whole(case), watcher)

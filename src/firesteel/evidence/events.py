@@ -1,6 +1,6 @@
 """What happens while a check runs, as a stream of small values that anybody may listen to.
 
-Progress, the pytest summary and later the HTML report are listeners; whoever tells the events knows none of them.
+Progress on the terminal is a listener. Whoever tells the events knows nobody who listens.
 Nothing is imported here: the search, which knows neither streams nor Spark, tells events too.
 """
 

@@ -26,7 +26,7 @@ def deciding(found: Counterexample) -> int:
 
 
 def table(found: Counterexample, needed: int) -> str:
-    """Every instant that was judged; `needed` batches of the input were."""
+    """A table of the instants that were judged; `needed` is how many input batches it takes to see this again."""
     if not len(found.trace):
         return _inputs_only(found)
     times = _times(found)
@@ -49,7 +49,7 @@ def _rows(
     streams: Sequence[str],
     atoms: Sequence[Formula],
 ) -> tuple[list[list[str]], int | None]:
-    """The rows of all instants that are shown, and which of them is the deciding one's first."""
+    """The rows of the instants that are shown, and the index of the deciding instant's first row."""
     rows: list[list[str]] = []
     false_at: int | None = None
     for instant in found.trace[-_INSTANTS:]:

@@ -45,7 +45,7 @@ def reason_of(found: Counterexample) -> str:
         case Open(why=TooShort() as why):
             return _too_short(why, found.unit)
         case Open(why=NothingChanged(length, under)):
-            return f"nothing was changed in a stream of {counted(length, found.unit)}: none of {list(under)!r} can be"
+            return f"none of {list(under)!r} changes anything in a stream of {counted(length, found.unit)}"
         case Open(why=OutsideWindows()):
             return _strays(found.trace.outside)
         case Open(why=SeenOnce() as why):

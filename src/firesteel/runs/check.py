@@ -50,7 +50,7 @@ class _Check:
 
     def outcome(self) -> Outcome:
         if self._checking.replay is not None:
-            # One case proves nothing about the others, and need not: it may well be an empty one by now.
+            # One case says nothing about others, so an empty one is not reported as vacuous.
             return self._given([decoded(self._checking.replay)], alone=True)
         return self._given(self._checking.examples)
 
@@ -112,7 +112,7 @@ class _Check:
         return "\n".join([test, self._checking.name or "", self._question.key])
 
     def _stands(self, tally: Tally) -> bool:
-        """Does what bulk runs said still count? What they leave open, or put in no window, has to be so alone."""
+        """Does what bulk runs said still count? A case that they left open, or with output in no window, is run alone."""
         for case, judgement in filter(None, (tally.undecided, tally.stray)):
             if not self._judge.is_screened(case):
                 continue

@@ -44,7 +44,7 @@ class Judge:
         except PredicateError:
             if not known.screened:
                 raise
-            return self._afresh(case)  # it has to raise there too
+            return self._afresh(case)  # the error counts only if a run alone raises it too
 
     def again(self, case: Case, before: Judgement) -> Judgement:
         """Run a judged case once more by itself: the same judgement if Spark did the same, else a new one.

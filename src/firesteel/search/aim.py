@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import cycle, islice
 
-from firesteel.search.internals import Choices
+from firesteel.hypothesis_internals import Choices
 
 # How many of the best values for each label have children.
 _PARENTS = 12

@@ -13,8 +13,7 @@ from hypothesis import settings as Settings
 from hypothesis.database import ExampleDatabase
 from hypothesis.errors import Unsatisfiable
 
-from firesteel.search.examples import notes_begin
-from firesteel.search.internals import (
+from firesteel.hypothesis_internals import (
     Choices,
     as_bytes,
     choices_now,
@@ -24,6 +23,7 @@ from firesteel.search.internals import (
     is_second_choice,
     order_of_offers,
 )
+from firesteel.search.examples import notes_begin
 from firesteel.search.rounds import Candidate
 from firesteel.search.wanted import Wanted
 

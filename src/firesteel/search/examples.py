@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.errors import UnsatisfiedAssumption
 
-from firesteel.search.internals import targets_now
+from firesteel.hypothesis_internals import targets_now
 
 T = TypeVar("T")
 

@@ -19,10 +19,10 @@ from hypothesis.errors import UnsatisfiedAssumption
 
 from firesteel.errors import PredicateError
 from firesteel.evidence.events import Drawn, Judged, Judging, Listener, Shrinking, nobody
+from firesteel.hypothesis_internals import Choices, choices_now
 from firesteel.search.aim import Aim
 from firesteel.search.drawing import Drawing
 from firesteel.search.examples import Breaks, Enough, broken, notes_of, observed
-from firesteel.search.internals import Choices, choices_now
 from firesteel.search.rounds import Candidate, Rounds
 from firesteel.search.wanted import SHRINK_SECONDS, Wanted
 
@@ -41,7 +41,7 @@ class Judgement(Protocol):
     def fails(self) -> bool: ...
     @property
     def closeness(self) -> float | None:
-        """How close a value that does not fail came to it, the higher the closer; None where that cannot be said."""
+        """How close a value that passes came to failing, the higher the closer; None where that cannot be said."""
 
 
 J = TypeVar("J", bound=Judgement)

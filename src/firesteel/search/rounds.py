@@ -14,7 +14,7 @@ from itertools import combinations, islice
 from types import MappingProxyType
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from firesteel.search.internals import Choices
+from firesteel.hypothesis_internals import Choices
 
 T = TypeVar("T")
 
@@ -92,7 +92,7 @@ class Rounds(Generic[T]):
     def _found_among(
         self, wanted: Sequence[Choices], edits: Mapping[Choices, Edit] = MappingProxyType({})
     ) -> list[Candidate[T]]:
-        """Those that fail of as many as fit into a round, the simplest first, which is taken."""
+        """Judges up to `ROUND` candidates; gives those that fail, the simplest first, and goes on with that one."""
         before = self.found
         fresh = list(islice(dict.fromkeys(wanted), ROUND))
         self._tried.update(fresh)
@@ -120,11 +120,11 @@ class Rounds(Generic[T]):
 
 
 Edit: TypeAlias = tuple[int, int, Choices]
-"""From a place up to before another: what stands there instead."""
+"""Start, stop, replacement: `choices[start:stop]` is replaced."""
 
 
 def _isolated(choices: Choices, floor: Choices) -> Iterator[Choices]:
-    """All at its simplest, and lists as short as the shortest, but for a stretch: most trouble is in one place."""
+    """Everything outside one stretch is made simplest, its lists as short as the shortest: trouble is in one place."""
     lists = list(_lists(choices))
     least = min((len(starts) for starts, _ in lists), default=0)
     cuts = [(starts[least], end) for starts, end in lists if len(starts) > least]

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from hypothesis import settings as Settings
 from hypothesis.strategies import SearchStrategy
 
-from firesteel.search.internals import Choices
+from firesteel.hypothesis_internals import Choices
 
 T = TypeVar("T")
 

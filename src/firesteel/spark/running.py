@@ -21,7 +21,7 @@ class Running:
     large: int = 10_000
     """A batch of more records than this stays a Spark DataFrame."""
     seconds: float = 120.0
-    """A micro-batch that takes longer than this hangs."""
+    """A micro-batch that takes longer than this counts as hanging."""
     batch_interval: timedelta = timedelta(seconds=1)
     """Processing time from one batch to the next."""
     over: Window | None = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice, pairwise, repeat
 from math import isqrt
@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from firesteel.errors import InvalidArgument, described
+from firesteel.hypothesis_internals import strategies_inside
 from firesteel.strategies.arguments import strategy_of, whole
 from firesteel.strategies.values import values
 from firesteel.values import schemas
@@ -167,19 +168,8 @@ def schema_of(strategy: SearchStrategy[Any]) -> StructType | None:
     """The schema of what a strategy draws, where it was made by `records` or `batches`, also through `|` and filter."""
     if strategy in _SCHEMAS:
         return _SCHEMAS[strategy]
-    return common_schema(schema_of(inner) for inner in _inside(strategy))
-
-
-def _inside(strategy: SearchStrategy[Any]) -> Iterator[SearchStrategy[Any]]:
-    """The strategies that draw the same values as this one, as far as can be known.
-
-    Hypothesis has no public way to ask. Where none is found, the schema has to be given, and that is all.
-    """
-    for name in ("original_strategies", "filtered_strategy", "wrapped_strategy"):
-        found = getattr(strategy, name, None)
-        for inner in found if isinstance(found, (list, tuple)) else (found,):
-            if isinstance(inner, SearchStrategy):
-                yield inner
+    # Hypothesis has no public way to look inside. Where nothing is found, the schema has to be given, and that is all.
+    return common_schema(schema_of(inner) for inner in strategies_inside(strategy))
 
 
 def _without(

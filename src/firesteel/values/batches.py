@@ -109,12 +109,12 @@ class Batch(Sequence[Any]):
         return frame
 
     def joined(self, parts: Sequence[Batch]) -> Batch:
-        """All records of some batches, in order, held where those of this one are, which is among them."""
+        """All records of some batches, this one among them, in order; they are kept where this batch keeps its own."""
         schema = common_schema(part.schema for part in parts)
         return make_batch((record for part in parts for record in with_schema(part, schema).records), schema)
 
     def lifted(self, batch: Batch) -> Batch:
-        """Another batch, its records held where those of this one are, so that the two can be compared."""
+        """Another batch, moved to where this one keeps its records, so that the two can be compared."""
         return batch
 
     # --- as a sequence ---
@@ -192,7 +192,7 @@ class Batch(Sequence[Any]):
         return answer_every(predicate, offending=offending, count=len(offending), total=len(self))
 
     def some(self, predicate: Callable[[Any], bool]) -> Check:
-        """Does at least one record satisfy the predicate? Then those records are remembered, else all.
+        """Does at least one record satisfy the predicate? The answer remembers the records that do; if there are none, all.
 
         >>> Batch([1, 2]).some(lambda n: n > 2).reason
         'none of 2 records satisfies n > 2'

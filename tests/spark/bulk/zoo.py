@@ -197,7 +197,7 @@ ZOO = [
     Kept("two inputs and two outputs", lambda left, right: {"both": joined(left, right), "left": left}, cases=PAIRED,
          slow=True),
     # Those that cannot.
-    Kept("global aggregation", lambda f: f.groupBy().count(), "complete", refused="aggregates without a group"),
+    Kept("global aggregation", lambda f: f.groupBy().count(), "complete", refused="aggregates without groupBy"),
     Kept("limit", lambda f: f.limit(2), refused="limits the number of records"),
     Kept("rand", lambda f: f.withColumn("r", F.rand()), refused=r"not deterministic, such as rand\(\)"),
 ]  # fmt: skip

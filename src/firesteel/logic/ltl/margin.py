@@ -146,12 +146,12 @@ def _opposite(margin: float | None) -> float | None:
 
 
 def _all(margins: Iterable[float | None]) -> float | None:
-    """If all are true, as true as the least of them; else as false as the share of false ones says."""
+    """If all are true, as true as the least of them; else minus the share of false ones."""
     return _opposite(_any(map(_opposite, margins)))
 
 
 def _any(margins: Iterable[float | None]) -> float | None:
-    """If all are false, as false as the closest of them; else as true as the share of true ones says."""
+    """If all are false, as false as the closest of them; else the share of true ones."""
     all_of_them = list(margins)
     found = [margin for margin in all_of_them if margin is not None]
     true = [margin for margin in found if margin > 0]

@@ -43,7 +43,7 @@ class TimeFacts:
     reacts: bool = False
     """Does a later result depend on the micro-batch in which an earlier one came out?
 
-    So it is where an operator keeps or drops a record because of the records before it, or reads the clock.
+    True where an operator keeps or drops a record because of earlier ones, or reads the clock.
     """
     by_batch: bool = False
     """Do the records that come out in the end depend on the micro-batch in which an input record came?"""

@@ -151,7 +151,7 @@ class _Carrier:
     def _aggregate(self, node: Node, made: Any, case: Any) -> _Rebuilt:
         if not node.expressions_of("groupingExpressions"):
             # Alone it has a row even before the first record.
-            raise CannotCarry("it aggregates without a group, and so has a row for no records")
+            raise CannotCarry("it aggregates without groupBy, so it puts out a row even when there is no input")
         self.time.aggregates(node, self._mode)
         groups = self._all_apart(node, "groupingExpressions", case).appended(case)
         results = self._all_apart(node, "aggregateExpressions", case).appended(case)

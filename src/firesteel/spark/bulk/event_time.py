@@ -23,7 +23,7 @@ class EventTime:
         self._watermarks: list[Watermark] = []
         self._cells: list[int | None] = []
         self._grids: dict[int | None, int] = {}
-        # The clock stands still during a micro-batch and is another in the next.
+        # The clock stands still during a micro-batch and shows another time in the next.
         self._reacts = reads_clock
         self._by_batch = False
 

@@ -50,7 +50,7 @@ def exercise_together(
 
 
 def _refuse_different(subject: Subject, cases: Sequence[Case]) -> None:
-    """Refuse a subject that is another program for some cases."""
+    """Refuse a subject whose program depends on values that are drawn for every case."""
     given = [taken_by(subject, case.drawn) for case in cases]
     if any(values != given[0] for values in given):
         names = dict.fromkeys(name for values in given for name in values)

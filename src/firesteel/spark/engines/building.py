@@ -20,7 +20,7 @@ from firesteel.values.streams import Stream
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# A subject may make views, whose names it shares with other cases that are being built, and so it is with settings.
+# Views and settings belong to the session, so only one case is built at a time.
 _building = Lock()
 
 
@@ -60,7 +60,7 @@ class Building:
     def start_again(self, queries: Sequence[Query], index: int, replayed: Sequence[Taken] | None = None) -> None:
         """Stop the queries and start them from their checkpoints; the subject is called anew for each.
 
-        With `replayed`, what came out of the last batch, that batch was not committed, and is run again.
+        `replayed` is the output of the last batch. If it is given, that batch counts as not committed and is run again.
         """
         for number, query in enumerate(queries):
             sources = query.stopped(None if replayed is None else replayed[number])

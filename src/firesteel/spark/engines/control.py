@@ -43,7 +43,7 @@ class Traits:
         self.processors = self.in_python or "TransformWithState" in kinds
         # Spark runs batch after batch for these, because a timer may be due: it is never idle.
         self.restless = any(_waits_for_the_clock(node) for node in nodes)
-        # Where it runs no batch without data, the runner has to.
+        # If Spark runs no batches without data, the runner has to trigger them.
         self.driven = self.restless or frame.sparkSession.conf.get(_NO_DATA) == "false"
 
 

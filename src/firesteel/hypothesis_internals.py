@@ -1,12 +1,15 @@
 """All that firesteel uses of Hypothesis beyond its documented interface. A new version of Hypothesis is tried here.
 
-The oldest version that has all of it is written into pyproject.toml; `tests/search/test_internals.py` uses each piece.
+The oldest version that has all of it is written into pyproject.toml; `tests/test_hypothesis_internals.py` uses each piece.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 Choices: TypeAlias = tuple[Any, ...]
 """What Hypothesis chose to draw one value: booleans, numbers, texts and bytes, in order. They say all about it."""
@@ -58,3 +61,14 @@ def forced_seed() -> Any:
     import hypothesis.core
 
     return getattr(hypothesis.core, "global_force_seed", None)
+
+
+def strategies_inside(strategy: SearchStrategy[Any]) -> Iterator[SearchStrategy[Any]]:
+    """The strategies that draw the same values as one made of them by `|` or `filter`, as far as can be known."""
+    from hypothesis.strategies import SearchStrategy
+
+    for name in ("original_strategies", "filtered_strategy", "wrapped_strategy"):
+        found = getattr(strategy, name, None)
+        for inner in found if isinstance(found, (list, tuple)) else (found,):
+            if isinstance(inner, SearchStrategy):
+                yield inner

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase
 
-from firesteel.search import internals
+from firesteel import hypothesis_internals as internals
 
 
 def test_choices_and_targets_of_an_example():
@@ -68,3 +68,10 @@ def test_a_digest_of_its_own_is_a_key_of_its_own():
 
 def test_no_seed_is_forced_here():
     assert internals.forced_seed() is None
+
+
+def test_strategies_inside_others():
+    whole, text = st.integers(), st.text()
+    assert list(internals.strategies_inside(whole | text)) == [whole, text]
+    assert whole in list(internals.strategies_inside(whole.filter(bool)))
+    assert list(internals.strategies_inside(whole)) == []
