@@ -1,6 +1,6 @@
 """All that firesteel uses of Hypothesis beyond its documented interface. A new version of Hypothesis is tried here.
 
-The oldest version that has all of it is written into pyproject.toml; `tests/test_hypothesis_internals.py` uses each piece.
+The oldest version that has all of it is written into pyproject.toml. `tests/test_hypothesis_internals.py` tries each.
 """
 
 from __future__ import annotations

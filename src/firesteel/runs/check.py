@@ -112,7 +112,7 @@ class _Check:
         return "\n".join([test, self._checking.name or "", self._question.key])
 
     def _stands(self, tally: Tally) -> bool:
-        """Does what bulk runs said still count? A case that they left open, or with output in no window, is run alone."""
+        """Does what bulk runs said still count? What they leave open, or see in no window, is run alone."""
         for case, judgement in filter(None, (tally.undecided, tally.stray)):
             if not self._judge.is_screened(case):
                 continue

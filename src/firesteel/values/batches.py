@@ -192,7 +192,7 @@ class Batch(Sequence[Any]):
         return answer_every(predicate, offending=offending, count=len(offending), total=len(self))
 
     def some(self, predicate: Callable[[Any], bool]) -> Check:
-        """Does at least one record satisfy the predicate? The answer remembers the records that do; if there are none, all.
+        """Does at least one record satisfy the predicate? The answer remembers those that do, or else all.
 
         >>> Batch([1, 2]).some(lambda n: n > 2).reason
         'none of 2 records satisfies n > 2'

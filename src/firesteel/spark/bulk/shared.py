@@ -128,7 +128,7 @@ class SharedQueries:
 
     @property
     def as_one_batch(self) -> bool:
-        """May all batches be fed as one? Windows are the same then, if every row comes out once, when event time ends."""
+        """May all batches be fed as one? Windows stay the same if every row comes out once, when event time ends."""
         return (
             self._how.over is not None
             and self._how.close
@@ -159,7 +159,7 @@ class SharedQueries:
 
 
 def _in_one_batch(case: Case, part: int, parts: int) -> Case:
-    """The case with all its records in one batch, in order: all in partition `part` of `parts`, the others are empty."""
+    """The case with all its records in one batch, in order: all are in partition `part` of `parts`."""
 
     def joined(stream: Stream) -> Stream:
         records = [record for batch in stream for record in batch.records]
