@@ -324,7 +324,7 @@ def untouched(frame):
         (untouched, {"batch_interval": timedelta(microseconds=1500)}, "write whole milliseconds"),
         (untouched, {"batch_interval": "soon"}, r"batch_interval='soon' \(str\) is not a duration: write a number"),
         (untouched, {"batch_interval": 5}, r"batch_interval=5 \(int\) is not a duration"),
-        (untouched, {"over": "1 hour"}, r"over='1 hour' \(str\) is no window: write fs\.tumbling"),
+        (untouched, {"over": "1 hour"}, r"over='1 hour' \(str\) is not a window: write fs\.tumbling"),
         (untouched, {"close": "no"}, r"close='no' \(str\) is not possible: write True or False"),
         (untouched, {"state": 1}, r"state=1 \(int\) is not possible: write True or False"),
         (untouched, {"over": fs.tumbling("1 hour", on=ON)}, "the output 'output' has no column 'at'.*write 't'"),
