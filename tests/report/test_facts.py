@@ -45,7 +45,9 @@ def test_why_cases_ran_one_at_a_time(why, text):
 
 def test_what_was_asked_comes_in_order():
     formula = fs.always(fs.now(len, name="busy"))
-    report = Report(Verdict.TRUE, 1, asked=asked(formula=formula, over=HOURS), one_by_one="why", found=Found(1, 2))
+    report = Report(
+        Verdict.TRUE, 1, asked=asked(formula=formula, options={"over": HOURS}), one_by_one="why", found=Found(1, 2)
+    )
     assert list(facts(report)) == ["property", "over", "subject", "run", "found in"]
     assert facts(report)["subject"] == "job, structured, append mode, Spark 4.3.0"
 

@@ -6,7 +6,7 @@ import pytest
 
 import firesteel as fs
 from firesteel import Batch, Instant, Stream, Trace
-from firesteel.runs.memory import Memory, Remembered, identity_of
+from firesteel.runs.memory import Memory, Remembered
 
 
 def case(*batches, schema="n INT", **more):
@@ -67,4 +67,5 @@ SPAN = (datetime(2030, 1, 1, tzinfo=UTC), datetime(2030, 1, 2, tzinfo=UTC))
     ids=["order", "schema", "length", "drawn", "name", "span", "partitions"],
 )
 def test_cases_are_told_apart(other):
-    assert identity_of(other) != identity_of(case([1, 2])) == identity_of(case([1, 2]))
+    memory = Memory()
+    assert memory.identity(other) != memory.identity(case([1, 2])) == memory.identity(case([1, 2]))

@@ -7,7 +7,7 @@ from firesteel import Batch, Instant, Stream, Trace
 from firesteel.evidence.events import nobody
 from firesteel.properties.claim import Property
 from firesteel.runs.judging import Judge
-from firesteel.runs.memory import Memory
+from firesteel.runs.memory import Memory, Remembered
 from firesteel.runs.screening import Screen
 from firesteel.spark.running import Running
 
@@ -156,3 +156,65 @@ def test_where_each_has_to_run_alone_several_run_ahead():
     assert glances[0]().verdict is fs.Verdict.TRUE and len(runner.ran_apart) == 3
     assert glances[2]().verdict is fs.Verdict.TRUE and len(runner.ran_apart) == 3
     assert glances[3]().verdict is fs.Verdict.TRUE and len(runner.ran_apart) == 5
+
+
+class Moody(Runner):
+    """A run alone breaks the claim the first time only; a bulk run shows what it is told to."""
+
+    def __init__(self, together):
+        super().__init__()
+        self.shown, self.alone_runs = together, 0
+
+    def seen(self, run, outputs):
+        return Trace(
+            Instant(at, {"input": batch}, {"output": Batch(outputs)}) for at, batch in enumerate(run.inputs["input"])
+        )
+
+    def alone(self, run, watcher):
+        self.alone_runs += 1
+        trace = self.seen(run, [] if self.alone_runs == 1 else [1])
+        for instant in trace:
+            if watcher(instant):
+                break
+        return trace
+
+    def apart(self, cases):
+        return [self.seen(run, self.shown) for run in cases]
+
+    def together(self, cases, *, also_single):
+        return [self.seen(run, self.shown) for run in cases]
+
+
+@pytest.mark.parametrize("shown, runs", [([], 1), ([1], 2)], ids=["bulk is false too", "bulk is not"])
+def test_only_what_a_bulk_run_found_false_as_well_has_been_seen_twice(shown, runs):
+    puts_out = fs.always(lambda now: len(now.output) > 0)
+    cases = [case(1, first) for first in range(10)]
+    runner = Moody(shown)
+    judge = screened(runner, cases, puts_out)
+    judge.glance(cases[0])
+    alone = judge(cases[0])
+    assert alone.verdict is fs.Verdict.FALSE
+    again = judge.again(cases[0], alone)
+    assert runner.alone_runs == runs
+    assert (again.verdict is fs.Verdict.FALSE) == (runs == 1)
+
+
+def test_what_a_bulk_run_saw_does_not_count_once_bulk_runs_are_wrong():
+    puts_out = fs.always(lambda now: len(now.output) > 0)
+    cases = [case(1, first) for first in range(10)]
+    runner = Moody([])
+    judge = screened(runner, cases, puts_out)
+    judge.glance(cases[0])
+    alone = judge(cases[0])
+    judge.disagree(Trace(()), Trace(()))
+    assert judge.again(cases[0], alone).verdict is not fs.Verdict.FALSE and runner.alone_runs == 2
+
+
+def test_a_sample_that_ended_with_its_verdict_is_compared_as_far_as_it_goes():
+    runner, memory = Runner(), Memory()
+    judge = Judge(Property(fs.now(lambda now: True)), runner, memory)
+    cases = [case(3, first) for first in range(10)]
+    for each in cases:
+        memory.keep(each, Remembered(Trace(runner.trace(each)[:1])), decided_after=1)
+    Screen(judge, runner, memory, bulk=True, at_once=1, tell=nobody)(cases, later=False)
+    assert judge.disagreement is None

@@ -25,6 +25,7 @@ class Answer:
     fails: bool
     seen: object = None
     closeness: float | None = None
+    kind: str = "wrong"
 
 
 def commutes(function):
@@ -71,6 +72,12 @@ class Many:
         self.calls.append((len(values), later))
         return [lambda value=value: Answer(self.judge(value).fails or self.wrong(value)) for value in values]
 
+    def is_known(self, value):
+        return False
+
+    def is_sure(self, value):
+        return False
+
     def is_quick_for(self, judgement):
         return self.quick
 
@@ -101,7 +108,7 @@ def test_what_fails_at_a_glance_only_does_not_fail():
 def test_what_shrinks_at_a_glance_only_is_shrunk_one_by_one():
     """At a glance everything fails, so rounds end with what does not fail by itself."""
     result = find(wanted(large, size=len), too_large, Many(too_large, wrong=lambda value: True))
-    assert result.failing.value == [601] and not result.failing.in_rounds
+    assert result.failing.value == [601] and result.failing.in_rounds, "rounds were tried"
 
 
 def test_where_many_are_not_quick_hypothesis_shrinks():
@@ -194,3 +201,79 @@ def test_every_value_is_judged_once():
     seen = []
     find(wanted(pairs, cases=2_000), lambda pair: Answer(bool(seen.append(pair))))
     assert len(seen) == 2_000
+
+
+def test_a_value_is_not_made_simpler_into_one_that_fails_in_another_way():
+    """Everything with a small number raises, which would be simpler."""
+
+    def judge(values):
+        if any(0 < value < 50 for value in values):
+            return Answer(True, kind="raised")
+        return too_large(values)
+
+    for key in "abcde":
+        unshrunk = Wanted(large, key, 300, FRESH, size=len, as_examples=False)
+        found = find(unshrunk, judge, Many(judge)).failing
+        assert found.judgement.kind == found.first.kind
+
+
+def test_what_is_known_counts_when_time_is_up():
+    """A round that took longer than there was time for is not thrown away."""
+
+    class Slow(Many):
+        def __call__(self, values, /, *, later):
+            time.sleep(0.3 if later else 0)
+            return super().__call__(values, later=later)
+
+        def is_known(self, value):
+            return True
+
+    many = Slow(too_large)
+    result = find(wanted(large, size=len, shrink_seconds=0.1), too_large, many)
+    assert result.failing.cut_short == 0.1
+    assert len(result.failing.value) < len(result.failing.original) or len(result.failing.original) == 1
+
+
+def test_the_database_forgets_what_passes_also_when_something_else_fails():
+    database = InMemoryExampleDatabase()
+    kept = settings(database=database)
+    for least in (600, 700, 800, 900):
+        judge = lambda values, least=least: Answer(any(value > least for value in values))  # noqa: E731
+        result = find(Wanted(large, "kept", 300, kept, as_examples=False), judge)
+        assert result.failing.value == [least + 1]
+        result.settle()
+    assert sum(len(values) for values in database.data.values()) == 1
+
+
+def test_a_glance_that_raises_is_asked_again_alone_in_an_example_of_its_own():
+    """The judge aims as well: twice in one example would be an error of its own."""
+
+    def judge(values):
+        hypothesis.target(float(len(values)))
+        return Answer(False)
+
+    class Raising(Many):
+        def __call__(self, values, /, *, later):
+            def glance(value):
+                hypothesis.target(float(len(value)))
+                raise PredicateError("at a glance only")
+
+            return [lambda value=value: glance(value) for value in values]
+
+    result = find(Wanted(large, "raising", 20, FRESH), judge, Raising(judge))
+    assert result.cases == 20 and result.failing is None
+
+
+def test_an_assumption_that_refuses_at_a_glance_costs_nothing_more():
+    asked = []
+
+    def judge(values):
+        asked.append(values)
+        return Answer(False)
+
+    class Refusing(Many):
+        def __call__(self, values, /, *, later):
+            return [lambda: hypothesis.assume(False) for _ in values]
+
+    result = find(Wanted(large, "refusing", 20, FRESH), judge, Refusing(judge))
+    assert result.cases == 0 and asked == []

@@ -78,7 +78,7 @@ class Equivalence:
     """How many output records the dependence was checked against its laws with, case by case."""
 
     @property
-    def asks_predicates(self) -> bool:
+    def ignores_order(self) -> bool:
         return False
 
     @property

@@ -12,6 +12,7 @@ from firesteel.evidence.nothing import Nothing
 from firesteel.evidence.runs import Counterexample
 from firesteel.logic.ltl.formulas import Formula
 from firesteel.logic.verdicts import Verdict
+from firesteel.names import counted
 from firesteel.values.batches import Batch
 from firesteel.values.cases import Case
 from firesteel.values.windows import Window
@@ -53,11 +54,15 @@ class Asked:
     output_mode: str | Mapping[str, str] = "append"
     version: str = ""
     """Spark's version."""
-    over: Window | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options of the run that are not the usual ones, by name."""
     up_to: Mapping[str, Any] = field(default_factory=dict)
     """What two runs are compared up to: the dependence, the equality, the perturbations."""
+
+    @property
+    def over(self) -> Window | None:
+        """The windows of event time that were judged, instead of batches."""
+        return self.options.get("over")
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,9 @@ class Size:
         Size(batches=2, records=1)
         """
         return Size(case.length, sum(len(batch) for stream in case.values() for batch in stream))
+
+    def __str__(self) -> str:
+        return f"{counted(self.batches, 'batch')}, {counted(self.records, 'record')}"
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,7 @@ from typing import Any, TypeAlias
 from firesteel.logic.ltl.explain import Reason
 from firesteel.logic.ltl.formulas import Formula
 from firesteel.values.cases import Case
-from firesteel.values.traces import Trace
-
-BATCH, WINDOW = "batch", "window"
-"""What an instant of a trace is."""
+from firesteel.values.traces import BATCH, Trace
 
 
 @dataclass(frozen=True, kw_only=True)

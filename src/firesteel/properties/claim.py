@@ -88,7 +88,7 @@ class Property:
     """How close a trace came to breaking it, where the formula itself is not to say."""
 
     @property
-    def asks_predicates(self) -> bool:
+    def ignores_order(self) -> bool:
         return True
 
     @property

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from firesteel.evidence.report import Asked, Claimed, Program, Reproduction
-from firesteel.evidence.runs import WINDOW, Counterexample
+from firesteel.evidence.runs import Counterexample
 from firesteel.values import durations
 from firesteel.values.batches import make_batch
 from firesteel.values.cases import Case, texts_of
 from firesteel.values.streams import Stream, make_stream
+from firesteel.values.traces import WINDOW
 
 # A line of more characters is not printed.
 _REPLAY = 2_000

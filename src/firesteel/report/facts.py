@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Iterator
 
 from firesteel.evidence.report import Asked, Disagreement, Found, Program, Report
-from firesteel.names import counted
 from firesteel.values.cases import texts_of
 
 
@@ -76,8 +75,7 @@ def _why_alone(why: str | Disagreement) -> str:
 def _found(found: Found) -> str:
     parts = [f"case {found.case} of {found.of}"]
     if found.shrunk_from is not None:
-        size = found.shrunk_from
-        parts.append(f"shrunk from {counted(size.batches, 'batch')}, {counted(size.records, 'record')}")
+        parts.append(f"shrunk from {found.shrunk_from}")
     if found.cut_short is not None:
         parts.append(f"shrinking was cut short after {found.cut_short:.0f} s")
     if found.seen_again:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from firesteel.evidence.events import Drawn, Event, Judging, Listener, Shrinking, nobody
+from firesteel.evidence.events import Drawn, Event, Judging, Listener, Screened, Shrinking, nobody
 
 _QUIET_SECONDS = 2.0
 
@@ -38,6 +38,8 @@ def _text(event: Event) -> str | None:
     match event:
         case Drawn(cases):
             return f"case 0 of {cases}"
+        case Screened(cases, None):
+            return f"{cases} cases were run together"
         case Judging(case, of):
             return f"case {case} of {of}"
         case Shrinking(case, of, tried):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
 
-from firesteel.evidence.runs import WINDOW, Broken, Counterexample, Raised
+from firesteel.evidence.runs import Broken, Counterexample, Raised
 from firesteel.logic.ltl.formulas import Atom, Formula
 from firesteel.names import plural
 from firesteel.values.batches import Batch
 from firesteel.values.records import Record, brief, columns_of, shown
-from firesteel.values.traces import Instant
+from firesteel.values.traces import WINDOW, Instant
 
 # How many records of a batch, and how many instants of a trace, are shown.
 _RECORDS = 6

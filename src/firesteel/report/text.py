@@ -5,13 +5,14 @@ from __future__ import annotations
 from firesteel.evidence.frames import Difference, Undecided
 from firesteel.evidence.nothing import Nothing
 from firesteel.evidence.report import Asked, Report
-from firesteel.evidence.runs import WINDOW, Broken, Counterexample, Different, Open, Raised
+from firesteel.evidence.runs import Broken, Counterexample, Different, Open, Raised
 from firesteel.report import frames
 from firesteel.report.again import again
 from firesteel.report.facts import facts, lines
 from firesteel.report.table import deciding, table
 from firesteel.report.words import nothing_checked, reason_of
 from firesteel.values.records import brief
+from firesteel.values.traces import WINDOW
 
 _NOT_ASKED = Asked("fs.for_all")
 

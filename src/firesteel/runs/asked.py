@@ -23,7 +23,6 @@ def asked(function: str, programs: Mapping[str, Subject], version: str, how: Run
         engine=how.engine,
         output_mode=how.output_mode,
         version=version,
-        over=how.over,
         options={name: getattr(how, name) for name in _SHOWN if getattr(how, name) != getattr(usual, name)},
         **claimed,
     )

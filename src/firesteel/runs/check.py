@@ -10,10 +10,11 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+from hypothesis.errors import UnsatisfiedAssumption
+
 from firesteel.evidence.events import Concluded, Event, Judged, Judging, Started
 from firesteel.evidence.report import Report, Size
 from firesteel.logic.verdicts import Verdict
-from firesteel.names import counted
 from firesteel.runs import conclude
 from firesteel.runs.claims import Judgement
 from firesteel.runs.conclude import Outcome
@@ -59,7 +60,10 @@ class _Check:
         tally = Tally()
         for number, case in enumerate(map(as_case, cases), 1):
             self._question.tell(Judging(number, number))
-            judgement = in_example(partial(self._judge, case))
+            try:
+                judgement = in_example(partial(self._judge, case))
+            except UnsatisfiedAssumption:
+                continue  # the user's own `assume` refuses it
             tally = tally.plus(case, judgement)
             if judgement.fails:
                 return self._failing(Failing(case, judgement, number, number, case, judgement), tally.cases, None)
@@ -68,13 +72,17 @@ class _Check:
         return conclude.passing(self._question, tally, self._report(tally.cases, None), may_be_empty=True)
 
     def _generated(self, given: Tally) -> Outcome:
-        """Judge generated cases. Where a bulk run turns out to be wrong, they are all judged again, by runs alone."""
+        """Judge generated cases. Where a bulk run turns out to be wrong, the search begins again, with runs alone.
+
+        What was run alone before is remembered. The second search may aim at other cases than the first one did.
+        """
         screen, result, tally = self._searched(given, bulk=self._checking.bulk)
         if result.failing is None and not self._stands(tally):
             _, result, tally = self._searched(given, bulk=False)
+        if self._judge.disagreement is None or result.failing is None:
+            result.settle()
         if result.failing is not None:
             return self._failing(result.failing, result.cases, screen.why_not)
-        result.settle()
         report = self._report(result.cases, screen.why_not)
         return conclude.passing(self._question, tally, report, may_be_empty=False)
 
@@ -131,5 +139,4 @@ class _Check:
 
 def _described(case: Case) -> str:
     """A case as Hypothesis shows it: it may hold a million records."""
-    size = Size.of(case)
-    return f"{counted(size.batches, 'batch')}, {counted(size.records, 'record')}"
+    return str(Size.of(case))

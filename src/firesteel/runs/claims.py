@@ -62,8 +62,8 @@ class Claim(Protocol):
         """A trace of fewer instants is never enough for it to be true."""
 
     @property
-    def asks_predicates(self) -> bool:
-        """Are functions of the user asked? They may use Hypothesis (`note`, `target`), which needs an example."""
+    def ignores_order(self) -> bool:
+        """Is the judgement taken to be the same for traces that differ only in the order of records?"""
 
     def meter(self) -> Meter: ...
     def why_open(self, length: int) -> WhyOpen:
@@ -107,3 +107,8 @@ class Judgement:
     @property
     def fails(self) -> bool:
         return self.verdict is Verdict.FALSE or self.error is not None
+
+    @property
+    def kind(self) -> str:
+        """A claim that is false and a subject that raises are failures of different kinds."""
+        return "false" if self.error is None else "raised"

@@ -8,7 +8,6 @@ from functools import partial
 from firesteel.evidence.failures import Failed, Falsified, Inconclusive, SubjectError, Vacuous
 from firesteel.evidence.report import Disagreement, Found, Report, Reproduction, Size
 from firesteel.evidence.runs import (
-    WINDOW,
     Broken,
     Counterexample,
     Different,
@@ -27,7 +26,7 @@ from firesteel.runs.tally import Tally
 from firesteel.search.examples import in_example
 from firesteel.search.find import Failing
 from firesteel.values.cases import Case
-from firesteel.values.traces import Trace
+from firesteel.values.traces import WINDOW, Trace
 from firesteel.values.windows import instants_of
 
 
@@ -58,8 +57,8 @@ def failing(question: Question, judge: Judge, found: Failing[Case, Judgement], r
     if again.verdict is not Verdict.FALSE:
         once = SeenOnce(judgement.trace, None if judgement.error is None else str(judgement.error))
         return _open(question, case, again.trace, once, report)
-    report = replace(report, found=replace(_found(found), seen_again=True))
-    return Outcome(_with(report, _broken(question, case, again), Verdict.FALSE), Falsified)
+    seen_again = replace(report, found=replace(_found(found), seen_again=True))
+    return Outcome(_with(seen_again, _broken(question, case, again), Verdict.FALSE), Falsified)
 
 
 def passing(question: Question, tally: Tally, report: Report, *, may_be_empty: bool) -> Outcome:

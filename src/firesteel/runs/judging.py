@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from firesteel.errors import PredicateError
 from firesteel.logic.verdicts import Verdict
 from firesteel.runs.claims import Claim, Judgement, Meter, Runner
-from firesteel.runs.memory import Memory, Remembered, identity_of
+from firesteel.runs.memory import Memory, Remembered
 from firesteel.spark.failures import SubjectFailure
 from firesteel.values.cases import Case
 from firesteel.values.traces import Instant, Trace, up_to
@@ -23,6 +23,7 @@ class Judge:
 
     def __init__(self, claim: Claim, runner: Runner, memory: Memory) -> None:
         self._claim, self._runner, self._how, self._memory = claim, runner, runner.how, memory
+        self._suspects: set[bytes] = set()
         self._seen_twice: set[bytes] = set()
         self.disagreement: tuple[Trace, Trace] | None = None
         """What a bulk run and a run alone saw of the same case, where they differ: then no bulk run is believed."""
@@ -39,20 +40,18 @@ class Judge:
         known = self._memory.recall(case)
         if known is None:
             return self._afresh(case)
-        try:
-            return self._recalled(case, known)
-        except PredicateError:
-            if not known.screened:
-                raise
-            return self._afresh(case)  # the error counts only if a run alone raises it too
+        judgement = self._recalled(case, known)
+        if known.screened and judgement.verdict is Verdict.FALSE:
+            self._suspects.add(self._memory.identity(case))
+        return judgement
 
     def again(self, case: Case, before: Judgement) -> Judgement:
         """Run a judged case once more by itself: the same judgement if Spark did the same, else a new one.
 
-        A case that was seen in a bulk run and alone has been seen twice. Predicates are asked anew only if the runs
-        differ in more than the order of records: the example of Hypothesis that they belong to is over.
+        A case that a bulk run and a run alone both found false has been seen twice. Predicates are asked anew only if
+        the runs differ in more than the order of records: the example of Hypothesis that they belong to is over.
         """
-        if before.error is None and identity_of(case) in self._seen_twice:
+        if before.error is None and self._memory.identity(case) in self._seen_twice:
             return before
         watch_as_far = len(before.trace) + (before.error is not None)
         try:
@@ -61,7 +60,7 @@ class Judge:
             return Judgement(Verdict.INCONCLUSIVE, failure.trace, error=failure)
         if before.error is not None:
             return Judgement(Verdict.INCONCLUSIVE, trace)
-        same = trace == before.trace and self._claim.asks_predicates
+        same = trace == before.trace and self._claim.ignores_order
         return before if same else judged(self._claim, trace, None)
 
     def is_known(self, case: Case) -> bool:
@@ -81,6 +80,8 @@ class Judge:
         """Remember that a bulk run was wrong, and forget all that such runs said."""
         self.disagreement = (together, alone)
         self._memory.forget_screened()
+        self._suspects.clear()
+        self._seen_twice.clear()
 
     def _confirmed(self, case: Case, screened: Trace) -> Judgement:
         """A case that was seen in a bulk run, run alone: that alone counts.
@@ -89,7 +90,7 @@ class Judge:
         """
         alone = self._afresh(case)
         if alone.verdict is Verdict.FALSE:
-            self._seen_twice.add(identity_of(case))
+            self._seen_twice |= self._suspects & {self._memory.identity(case)}
         elif alone.error is not None or alone.trace.instants != screened[: len(alone.trace)]:
             self.disagree(screened, alone.trace)
         return alone

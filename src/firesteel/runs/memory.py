@@ -66,6 +66,10 @@ class Memory:
         """Forget all that was seen only in bulk runs."""
         self._known = {key: known for key, known in self._known.items() if not known.screened}
 
+    def identity(self, case: Case) -> bytes:
+        """What tells a case from every other one: schemas, spans, partitions and the order of records included."""
+        return self._keys(case)[-1]
+
     def _keys(self, case: Case) -> list[bytes]:
         """The keys of a case, which is asked for more than once."""
         if id(case) not in self._digests:
@@ -73,12 +77,6 @@ class Memory:
                 self._digests.clear()
             self._digests[id(case)] = case, list(_keys(case))
         return self._digests[id(case)][1]
-
-
-def identity_of(case: Case) -> bytes:
-    """What tells a case from every other one: schemas, spans, partitions and the order of records included."""
-    *_, last = _keys(case)
-    return last
 
 
 def _keys(case: Case) -> Iterator[bytes]:

@@ -49,6 +49,14 @@ class Screen:
             self._run_first(cases)
         return [partial(self._glance, cases, place) for place in range(len(cases))]
 
+    def is_known(self, case: Case) -> bool:
+        """Is a glance at a case possible without a run?"""
+        return self._judge.is_known(case)
+
+    def is_sure(self, case: Case) -> bool:
+        """Has a glance the last word on a case? Not if only a bulk run has seen it."""
+        return not self._judge.is_screened(case)
+
     def is_quick_for(self, judgement: Judgement) -> bool:
         """One case that makes the subject fail ends a bulk run for all, so errors are looked at one by one."""
         return self._trusts_bulk and judgement.error is None
@@ -93,7 +101,7 @@ class Screen:
         self._run_apart([case for case, _ in tried if self._memory.recall(case) is None])
         for case, trace in tried:
             alone = self._memory.recall(case)
-            if alone is not None and (alone.error is not None or trace != alone.trace):
+            if alone is not None and (alone.error is not None or not _begins_with(trace, alone.trace)):
                 self._judge.disagree(trace, alone.trace)
                 return
         self._keep(long_enough, traces[: len(long_enough)])
@@ -110,6 +118,11 @@ class Screen:
                     self._memory.keep(case, Remembered(seen.trace, seen))
                 case _:
                     self._memory.keep(case, Remembered(seen))
+
+
+def _begins_with(trace: Trace, other: Trace) -> bool:
+    """Are they the same as far as the other one goes? It may have ended with its verdict."""
+    return trace[: len(other)] == other.instants and trace.outside == other.outside
 
 
 def _that_ran(cases: Sequence[Case], traces: Sequence[Trace | None]) -> list[tuple[Case, Trace]]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from firesteel.evidence.nothing import Missing, Nothing
+from firesteel.evidence.report import Size
 from firesteel.logic.ltl.formulas import Implies
 from firesteel.logic.verdicts import Verdict
 from firesteel.runs.claims import Judgement
@@ -36,7 +37,7 @@ class Tally:
         return replace(
             self,
             cases=self.cases + 1,
-            records_in=self.records_in + sum(len(batch) for stream in case.values() for batch in stream),
+            records_in=self.records_in + Size.of(case).records,
             records_out=self.records_out + out + state,
             premises={
                 **self.premises,

@@ -81,12 +81,16 @@ class Drawing(Generic[T]):
         if first is None or not found:
             return found
         # Hypothesis begins with the simplest value, which may be empty, and with one case would end with it.
-        others = [candidate for candidate in found if candidate.choices != first and candidate.size[0]]
+        others = [candidate for candidate in found if candidate.choices != first and candidate.extent]
         return [*self.of_choices([first]), *others][: len(found)]
 
-    def passed(self, candidate: Candidate[T]) -> None:
-        """A value does not fail: if it did before, the example database need not keep it."""
-        self._saved.forget(candidate.choices)
+    def is_saved(self, choices: Choices) -> bool:
+        """Is it from the user's example database?"""
+        return self._saved.has(choices)
+
+    def forget(self, choices: Choices) -> None:
+        """A value does not fail any more: the example database need not keep it."""
+        self._saved.forget(choices)
 
     def of_choices(self, wanted: Sequence[Choices]) -> list[Candidate[T]]:
         """The values that some choices draw; none for those that the strategy refuses."""
@@ -172,8 +176,11 @@ class _Saved(ExampleDatabase):
         if self._users is not None and self._key:
             self._users.save(self._key, as_bytes(choices))
 
+    def has(self, choices: Choices) -> bool:
+        return bool(self._found) and as_bytes(choices) in self._found
+
     def forget(self, choices: Choices) -> None:
-        value = as_bytes(choices) if self._found else b""
+        value = as_bytes(choices)
         if self._users is not None and value in self._found:
             self._users.delete(self._found.pop(value), value)
 

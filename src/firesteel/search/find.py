@@ -40,6 +40,10 @@ class Judgement(Protocol):
     @property
     def fails(self) -> bool: ...
     @property
+    def kind(self) -> object:
+        """How it fails: a value is made simpler only as far as it fails in the same way."""
+
+    @property
     def closeness(self) -> float | None:
         """How close a value that passes came to failing, the higher the closer; None where that cannot be said."""
 
@@ -53,6 +57,12 @@ class Many(Protocol[U, J]):
 
     def __call__(self, values: Sequence[U], /, *, later: bool) -> Sequence[Callable[[], J]]:
         """A glance for each value; `later` where they were made from values that were judged before."""
+
+    def is_known(self, value: U, /) -> bool:
+        """Does a glance at this value cost nothing any more?"""
+
+    def is_sure(self, value: U, /) -> bool:
+        """Has a glance at this value the last word?"""
 
     def is_quick_for(self, judgement: J) -> bool:
         """Are hundreds of values judged for little more than one costs, when they fail like this one?
@@ -76,7 +86,7 @@ class Failing(Generic[T, J]):
     first: J
     """And what came of it."""
     in_rounds: bool = False
-    """Was it made simpler with many values judged at once?"""
+    """Were many values judged at once, to make it simpler?"""
     cut_short: float | None = None
     """After how many seconds the search for a simpler one was ended before it was done."""
     notes: tuple[str, ...] = ()
@@ -113,7 +123,7 @@ class _Search(Generic[T, J]):
         self._drawing = Drawing(wanted)
         self._number = done
         self._of = done + self._drawing.settings.max_examples
-        self._passed: list[Candidate[T]] = []
+        self._passed: list[Choices] = []
 
     def result(self) -> Result[T, J]:
         drawn = self._drawing.to_come()
@@ -123,12 +133,12 @@ class _Search(Generic[T, J]):
             for candidate, glance in generation:
                 judgement = self._judged(candidate, glance, aim)
                 if judgement is not None and judgement.fails:
-                    return Result(self._number, self._of, self._simplest(candidate, judgement))
+                    return Result(self._number, self._of, self._simplest(candidate, judgement), self._forget)
         return Result(self._number, self._of, settle=self._forget)
 
     def _forget(self) -> None:
-        for candidate in self._passed:
-            self._drawing.passed(candidate)
+        for choices in self._passed:
+            self._drawing.forget(choices)
 
     # --- judging ---
 
@@ -156,9 +166,7 @@ class _Search(Generic[T, J]):
         self._number += 1
         self._tell(Judging(self._number, self._of))
         try:
-            judgement, scores = self._looked(glance)
-            if judgement.fails and self._many is not None:
-                judgement, _ = self._looked(partial(self._judge, candidate.value))
+            judgement, scores = self._looked_twice(candidate, glance)
         except UnsatisfiedAssumption:
             self._number -= 1
             return None
@@ -166,8 +174,22 @@ class _Search(Generic[T, J]):
         if not judgement.fails:
             own = {} if judgement.closeness is None else {_OWN: judgement.closeness}
             aim.see(candidate.choices, {**scores, **own})
-            self._passed.append(candidate)
+            if self._drawing.is_saved(candidate.choices):
+                self._passed.append(candidate.choices)
         return judgement
+
+    def _looked_twice(self, candidate: Candidate[T], glance: Callable[[], J]) -> tuple[J, Mapping[str, float]]:
+        """The judgement on a value. A glance at which it fails, or raises, has not always the last word."""
+        last_word = partial(self._judge, candidate.value)
+        try:
+            judgement, scores = self._looked(glance)
+        except PredicateError:
+            if self._many is None or self._many.is_sure(candidate.value):
+                raise
+            return self._looked(last_word)
+        if judgement.fails and self._many is not None and not self._many.is_sure(candidate.value):
+            return self._looked(last_word)
+        return judgement, scores
 
     def _looked(self, glance: Callable[[], J]) -> tuple[J, Mapping[str, float]]:
         """A judgement, and what the user's functions aimed for."""
@@ -183,21 +205,21 @@ class _Search(Generic[T, J]):
             return found
         watch = _Watch(SHRINK_SECONDS if self._wanted.shrink_seconds is None else self._wanted.shrink_seconds)
         in_rounds = self._many is not None and self._many.is_quick_for(judgement)
-        smaller = self._in_rounds(candidate, watch) if in_rounds else None
+        smaller = self._in_rounds(candidate, judgement, watch) if in_rounds else None
         choices, value, last, notes, cut_short = smaller or self._one_by_one(candidate, judgement, watch)
         self._drawing.keep(choices)
         return replace(
             found,
             value=value,
             judgement=last,
-            in_rounds=smaller is not None,
+            in_rounds=in_rounds,
             cut_short=watch.seconds if cut_short else None,
             notes=notes,
         )
 
-    def _in_rounds(self, found: Candidate[T], watch: _Watch) -> _Simplest[T, J] | None:
+    def _in_rounds(self, found: Candidate[T], first: J, watch: _Watch) -> _Simplest[T, J] | None:
         """Look for a simpler value, many candidates at once; None where what was found does not fail by itself."""
-        rounds = Rounds(found, self._drawing.of_choices, partial(self._failing_of, watch=watch))
+        rounds = Rounds(found, self._drawing.of_choices, partial(self._failing_of, like=first, watch=watch))
         more, tried = True, 0
         while more and not watch.is_over:
             tried += 1
@@ -207,7 +229,7 @@ class _Search(Generic[T, J]):
 
         def again(value: T) -> None:
             judged.append(self._judge(value))
-            if judged[-1].fails:
+            if _alike(judged[-1], first):
                 raise broken()
 
         notes: tuple[str, ...] = ()
@@ -217,18 +239,25 @@ class _Search(Generic[T, J]):
             notes = notes_of(error)
         except PredicateError:
             return None  # the user's function was not made for so simple a value
-        if not judged or not judged[-1].fails:
+        if not judged or not _alike(judged[-1], first):
             return None
         return rounds.found.choices, rounds.found.value, judged[-1], notes, more
 
-    def _failing_of(self, candidates: Sequence[Candidate[T]], watch: _Watch) -> list[Candidate[T]]:
-        """The candidates that fail at a glance."""
+    def _failing_of(self, candidates: Sequence[Candidate[T]], like: J, watch: _Watch) -> list[Candidate[T]]:
+        """The candidates that fail at a glance; when time is up, of those that are known."""
         glances = self._with_glances(candidates, later=True)
-        return [candidate for candidate, glance in glances if not watch.is_over and self._fails(glance)]
+        return [
+            candidate
+            for candidate, glance in glances
+            if (not watch.is_over or self._is_known(candidate.value)) and self._fails(glance, like)
+        ]
 
-    def _fails(self, glance: Callable[[], J]) -> bool:
+    def _is_known(self, value: T) -> bool:
+        return self._many is not None and self._many.is_known(value)
+
+    def _fails(self, glance: Callable[[], J], like: J) -> bool:
         try:
-            return self._looked(glance)[0].fails
+            return _alike(self._looked(glance)[0], like)
         except (PredicateError, UnsatisfiedAssumption):  # the user's function was not made for so simple a value
             return False
 
@@ -243,7 +272,7 @@ class _Search(Generic[T, J]):
             tried += 1
             self._tell(Shrinking(self._number, self._of, tried))
             choices = choices_now()
-            if watch.is_over and choices not in known:
+            if watch.is_over and choices not in known and not self._is_known(value):
                 raise Enough
             known.add(choices)
             try:
@@ -263,6 +292,11 @@ class _Search(Generic[T, J]):
                 notes = notes_of(error)
             cut_short = False
         return (*smallest, notes, cut_short)
+
+
+def _alike(judgement: J, first: J) -> bool:
+    """Does it fail, and in the same way?"""
+    return judgement.fails and judgement.kind == first.kind
 
 
 _Simplest: TypeAlias = tuple[Choices, T, J, tuple[str, ...], bool]

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from firesteel.perturb.changes import UNCHANGED, Variant
+from firesteel.values.traces import BATCH, WINDOW
 
 if TYPE_CHECKING:
     from firesteel.values.windows import Window
@@ -38,7 +39,7 @@ class Running:
     @property
     def unit(self) -> str:
         """What an instant is: a "batch", or a "window" of event time."""
-        return "batch" if self.over is None else "window"
+        return BATCH if self.over is None else WINDOW
 
     def mode_of(self, output: str) -> str:
         """The output mode of one output.

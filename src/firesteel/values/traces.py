@@ -103,6 +103,10 @@ class Instant:
         )
 
 
+BATCH, WINDOW = "batch", "window"
+"""What an instant of a trace is."""
+
+
 class Trace(Sequence[Instant]):
     """The instants of one run.
 
