@@ -20,7 +20,7 @@ def test_what_is_left_out_is_the_usual():
 @pytest.mark.parametrize(
     "given, message",
     [
-        ({"engine": "flink"}, r"engine='flink' \(str\) is not possible: write 'structured' or 'dstream' or 'batch'"),
+        ({"engine": "flink"}, r"engine='flink' \(str\) is not possible: write 'structured', 'dstream' or 'batch'"),
         ({"engine": ["batch"]}, "is not possible: write 'structured'"),
         ({"engine": "batch", "output_mode": "update"}, "output_mode='update' .* does not go with engine='batch'"),
         ({"engine": "dstream", "state": True}, "does not go with engine='dstream'"),
