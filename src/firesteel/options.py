@@ -143,7 +143,8 @@ def _engine(given: Mapping[str, Any]) -> str:
 
     engine, usual = given.get("engine", "structured"), Running()
     if not isinstance(engine, str) or engine not in ENGINES:
-        raise InvalidArgument(f"{described('engine', engine)} is not possible: write {' or '.join(map(repr, ENGINES))}")
+        *others, last = map(repr, ENGINES)
+        raise InvalidArgument(f"{described('engine', engine)} is not possible: write {', '.join(others)} or {last}")
     for name in ENGINES[engine].refuses_options:
         if name in given and given[name] != getattr(usual, name):
             raise InvalidArgument(
