@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # As on a machine that never ran firesteel, and with nothing left behind. Plain pytest works too, without that check.
 CLEANLY := $(BIN)/python tools/clean_run.py
+# Waiting for Spark leaves cores idle: two processes, each with a session, each with whole files of tests.
+WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 .PHONY: demo test test-all lint types imports sketches java redis clean help
 
@@ -29,10 +32,10 @@ demo: $(STAMP) java  ## see it find a bug
 	@$(BIN)/firesteel demo
 
 test: $(STAMP) java  ## the fast tests and the doctests
-	$(CLEANLY) $(BIN)/python -m pytest -m "not slow"
+	$(CLEANLY) $(PYTEST) -m "not slow"
 
 test-all: $(STAMP) java redis  ## all tests
-	$(CLEANLY) $(BIN)/python -m pytest
+	$(CLEANLY) $(PYTEST)
 
 lint: $(STAMP)  ## ruff
 	$(BIN)/ruff check .

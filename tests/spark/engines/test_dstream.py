@@ -344,7 +344,7 @@ def left_behind(spark):
         "settings": sorted(setting.toString() for setting in java.sc().conf().getAll()),
         "checkpoint folder": java.sc().checkpointDir().toString(),
         "kept": sorted(java.getPersistentRDDs()),
-        "folders": {name for name in os.listdir(tempfile.gettempdir()) if name.startswith("firesteel-")},
+        "folders": {name for name in os.listdir(tempfile.gettempdir()) if name.startswith(f"firesteel-{os.getpid()}-")},
         "threads": {thread.name for thread in threading.enumerate() if "dstream" in thread.name},
         "active": is_active(spark),
     }
