@@ -211,8 +211,8 @@ def test_batch_jobs(spark):
         ({"dependence": fs.depends(lambda a, b: a.pos < b.pos)}, "is not symmetric"),
         ({"equal": 0.1}, "is not an equality"),
         ({"dependence": fs.same_key("taxi"), "equal": fs.equality(ignore=["taxi"])}, "have different keys"),
-        ({"under": perturb.row_order()}, "no list of perturbations"),
-        ({"under": ["restart"]}, "no list of perturbations"),
+        ({"under": perturb.row_order()}, "not a list of perturbations"),
+        ({"under": ["restart"]}, "not a list of perturbations"),
         ({"accept": 1}, "is not a function"),
     ],
 )
