@@ -21,6 +21,7 @@ from firesteel.perturb.changes import (
     ShufflePartitions,
     Variant,
 )
+from firesteel.report.facts import facts
 from firesteel.spark.perturb.levers import dismissed, new_workers
 from tests.spark.perturb.programs import (
     ALL,
@@ -201,7 +202,7 @@ def test_the_perturbation_is_named(spark, tmp_path, name):
     with pytest.raises(Falsified) as failure:
         stable(st.just(stream), subject, under=[ALL[name]], cases=1, settings=settings(database=None), **options)
     report = failure.value.report
-    assert report.setting["under"] == repr(ALL[name])
+    assert facts(report)["under"] == repr(ALL[name])
     base, changed = report.counterexample.trace[0].outputs
     assert base == "as it is" and changed in {str(variant) for variant in ALL[name].variants(len(stream))}
     assert changed in str(failure.value)
