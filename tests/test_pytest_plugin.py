@@ -39,7 +39,7 @@ class TestWithoutSpark:
 
             def test_nothing():
                 assert "firesteel.pytest_plugin" in sys.modules
-                for name in ("pyspark", "py4j", "firesteel.spark", "pandas"):
+                for name in ("pyspark", "py4j", "hypothesis.strategies", "firesteel.spark.session", "pandas"):
                     assert name not in sys.modules
         """)
         pytester.runpytest_subprocess().assert_outcomes(passed=1)
