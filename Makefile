@@ -9,7 +9,7 @@ CLEANLY := $(BIN)/python tools/clean_run.py
 WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
-.PHONY: demo test test-all lint types imports sketches java redis clean help
+.PHONY: demo test test-all lint types imports java redis clean help
 
 help:  ## show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -41,14 +41,11 @@ lint: $(STAMP)  ## ruff
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(STAMP)  ## mypy --strict on src
+types: $(STAMP)  ## mypy --strict on src and examples
 	$(BIN)/mypy
 
 imports: $(STAMP)  ## the directions of the architecture
 	$(BIN)/lint-imports
-
-sketches: $(STAMP) java  ## do the design's sketches fit the package? (skipped where they are not)
-	$(CLEANLY) $(BIN)/python tools/check_sketches.py
 
 clean:  ## remove what make made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 from firesteel.errors import InvalidArgument, described
 from firesteel.runs.question import Checking
 from firesteel.spark.running import Running
+from firesteel.values.batches import Batch
 from firesteel.values.cases import Case
 from firesteel.values.durations import duration
 from firesteel.values.streams import Stream
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 OutputMode: TypeAlias = Literal["append", "update", "complete"]
 Engine: TypeAlias = Literal["structured", "dstream", "batch"]
 Subject: TypeAlias = Callable[..., Any]
-Streams: TypeAlias = "SearchStrategy[Stream] | SearchStrategy[dict[str, Stream]] | SearchStrategy[Case]"
+Streams: TypeAlias = (
+    "SearchStrategy[Stream] | SearchStrategy[Batch] | SearchStrategy[dict[str, Stream]] | SearchStrategy[Case]"
+)
 
 
 class RunOptions(TypedDict, total=False):

@@ -25,6 +25,19 @@ from firesteel.perturb.changes import (
 from firesteel.perturb.changes import Order as Order
 from firesteel.perturb.changes import Variant as Variant
 
+__all__ = [
+    "Perturbation",
+    "Variant",
+    "adaptive_execution",
+    "batch_boundaries",
+    "partitions",
+    "replayed_batch",
+    "restart",
+    "row_order",
+    "shuffle_order",
+    "shuffle_partitions",
+]
+
 
 @dataclass(frozen=True, repr=False)
 class Perturbation:
