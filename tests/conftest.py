@@ -14,6 +14,22 @@ settings.load_profile("firesteel")
 pytest_plugins = ["pytester"]
 
 
+def pytest_collection_modifyitems(config, items):
+    """Leave the sweeps out, unless they are asked for: here, so that no other `-m` brings them in."""
+    if "sweep" in config.option.markexpr:
+        return
+    sweeps = [item for item in items if item.get_closest_marker("sweep")]
+    if sweeps:
+        config.hook.pytest_deselected(items=sweeps)
+        items[:] = [item for item in items if not item.get_closest_marker("sweep")]
+
+
+@pytest.fixture
+def sweep_seed():
+    """The seed of a sweep's random draws, from `make sweep SEED=1`."""
+    return int(os.environ.get("SWEEP_SEED", "0"))
+
+
 @pytest.fixture
 def fresh_database(tmp_path):
     """Settings with an example database of their own, as a user's project has."""
