@@ -5,9 +5,12 @@ import os
 import pytest
 from hypothesis import settings
 
+from firesteel.hypothesis_internals import leave_out_constants_of_the_project
+
 # Use a class-data archive that exists, but do not build one in the background of a test run.
 os.environ.setdefault("FIRESTEEL_ARCHIVE", "use")
 
+leave_out_constants_of_the_project()
 settings.register_profile("firesteel", derandomize=True, deadline=None)
 settings.load_profile("firesteel")
 

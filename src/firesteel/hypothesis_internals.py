@@ -56,6 +56,19 @@ def identify(test: Callable[..., Any], digest: bytes) -> None:
     test._hypothesis_internal_add_digest = digest  # type: ignore[attr-defined]
 
 
+def leave_out_constants_of_the_project() -> None:
+    """Draw the same values whatever modules are loaded: for firesteel's own tests.
+
+    Hypothesis also tries constants that stand in the project's files. So a changed constant anywhere, or another order
+    of test files, would change what a test draws.
+    """
+    from hypothesis.internal.conjecture import providers
+    from hypothesis.internal.constants_ast import Constants
+
+    nothing = Constants()
+    providers._get_local_constants = lambda: nothing
+
+
 def forced_seed() -> Any:
     """The seed of pytest's --hypothesis-seed, which then decides alone; None where it was not given."""
     import hypothesis.core
