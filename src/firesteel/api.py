@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from firesteel import options as validated
-from firesteel.equivalence.dependence import Dependence, unordered
 from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.failures import Falsified, Inconclusive, SubjectError
 from firesteel.evidence.report import Claimed, Report
@@ -18,6 +17,7 @@ from firesteel.perturb import Perturbation
 from firesteel.values.batches import Batch
 from firesteel.values.cases import Case, as_case
 from firesteel.values.checks import Check
+from firesteel.values.dependence import Dependence, unordered
 from firesteel.values.equality import Equality
 from firesteel.values.streams import Stream, make_stream
 from firesteel.values.traces import Instant, Trace

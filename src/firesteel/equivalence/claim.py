@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from firesteel.equivalence.comparison import Comparison, Label
-from firesteel.equivalence.dependence import Dependence
 from firesteel.equivalence.index import key_columns
 from firesteel.equivalence.lawful import broken_law
 from firesteel.equivalence.pairs import Pair
@@ -23,6 +22,7 @@ from firesteel.runs.claims import Mismatched
 from firesteel.runs.question import Checking, Question
 from firesteel.spark.perturb.perturbed import refuse
 from firesteel.spark.running import Running
+from firesteel.values.dependence import Dependence
 from firesteel.values.equality import EXACT
 from firesteel.values.traces import Instant, Trace
 

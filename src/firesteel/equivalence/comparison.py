@@ -9,13 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from firesteel.equivalence.dependence import Dependence
 from firesteel.equivalence.matcher import Matcher
 from firesteel.perturb import Perturbation
 from firesteel.perturb.changes import UNCHANGED, Variant
 from firesteel.spark.engines.subject import Subject
 from firesteel.values.batches import Batch
 from firesteel.values.checks import Check
+from firesteel.values.dependence import Dependence
 from firesteel.values.equality import Equality
 from firesteel.values.traces import Instant
 
