@@ -216,4 +216,7 @@ def _classic(spark: Any) -> SparkSession | None:
         raise InvalidArgument(
             f"{described('spark', spark)} is not a Spark session: write fs.session(), or leave it out"
         )
+    from firesteel.spark.session import versions
+
+    versions.require(spark.version)
     return spark

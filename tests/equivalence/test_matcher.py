@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from firesteel.equivalence.dependence import barrier, depends, ordered, same_key, unordered
 from firesteel.equivalence.matcher import Counts, Matcher, general_matcher
 from firesteel.errors import InvalidArgument, PredicateError
 from firesteel.logic.verdicts import Verdict
+from firesteel.values.dependence import barrier, depends, ordered, same_key, unordered
 from firesteel.values.equality import equality
 from firesteel.values.records import Record
 

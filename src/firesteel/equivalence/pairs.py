@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from firesteel.equivalence.comparison import Comparison, Label
-from firesteel.equivalence.dependence import unordered
 from firesteel.equivalence.index import key_columns
 from firesteel.equivalence.matcher import Matcher
 from firesteel.errors import InvalidArgument, PredicateError, described
@@ -15,6 +14,7 @@ from firesteel.logic.verdicts import Verdict
 from firesteel.names import name_of
 from firesteel.values.batches import Batch, make_batch, together
 from firesteel.values.checks import Check
+from firesteel.values.dependence import unordered
 from firesteel.values.traces import Instant
 
 _UNORDERED = unordered()

@@ -66,7 +66,7 @@ def passing(question: Question, tally: Tally, report: Report, *, may_be_empty: b
     how, checking = question.runner.how, question.checking
     if tally.undecided is not None and checking.on_inconclusive == "fail":
         case, judgement = tally.undecided
-        why = question.claim.why_open(instants_of(case, how.over))
+        why = question.claim.why_open(instants_of(case, how.over), judgement.trace)
         return _open(question, case, judgement.trace, why, report)
     if tally.stray is not None and checking.on_inconclusive == "fail":
         case, judgement = tally.stray
@@ -96,9 +96,15 @@ def _found(found: Failing[Case, Judgement]) -> Found:
 def _broken(question: Question, case: Case, judgement: Judgement) -> Counterexample:
     unit, line = question.runner.how.unit, encoded(case)
     match judgement.why:
-        case Explained(explanation, answers):
+        case Explained(explanation, answers, run, trace):
             return Broken(
-                inputs=case, trace=judgement.trace, replay=line, unit=unit, explanation=explanation, answers=answers
+                inputs=case,
+                trace=judgement.trace if trace is None else trace,
+                replay=line,
+                unit=unit,
+                explanation=explanation,
+                answers=answers,
+                run=run,
             )
         case Mismatched(reason, trace):
             return Different(inputs=case, trace=trace, replay=line, unit=unit, reason=reason)
@@ -118,8 +124,8 @@ def _with(report: Report, evidence: Counterexample, verdict: Verdict) -> Report:
 def _reproduction(evidence: Counterexample) -> Reproduction:
     """How many batches it takes to see the evidence again."""
     whole, seen = evidence.inputs.length, len(evidence.trace)
-    if evidence.unit == WINDOW:
-        needed = whole  # a window may hold what came in any batch
+    if evidence.unit == WINDOW or (isinstance(evidence, Broken) and evidence.run):
+        needed = whole  # a window may hold what came in any batch; a perturbed run may have other batches
     elif isinstance(evidence, Raised):
         needed = min(whole, seen + 1)
     else:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from firesteel.errors import PredicateError, described
-from firesteel.logic.answers import as_bool
 from firesteel.logic.ltl.formulas import Atom, Consume, Formula, Let, formula_of
+from firesteel.values.answers import as_bool
 from firesteel.values.checks import Check
 
 

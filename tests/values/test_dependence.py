@@ -6,7 +6,10 @@ from random import Random
 
 import pytest
 
-from firesteel.equivalence.dependence import (
+from firesteel.equivalence.lawful import check_dependence
+from firesteel.equivalence.pictures import dot, drawn
+from firesteel.errors import InvalidArgument, PredicateError
+from firesteel.values.dependence import (
     Both,
     Either,
     Ordered,
@@ -18,9 +21,6 @@ from firesteel.equivalence.dependence import (
     same_key,
     unordered,
 )
-from firesteel.equivalence.lawful import check_dependence
-from firesteel.equivalence.pictures import dot, drawn
-from firesteel.errors import InvalidArgument, PredicateError
 from firesteel.values.records import Record
 from tests.equivalence.random_streams import dependences, is_mark, record
 

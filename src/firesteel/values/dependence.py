@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from firesteel.errors import InvalidArgument, PredicateError, described
-from firesteel.logic.answers import as_bool
 from firesteel.names import name_of
+from firesteel.values.answers import as_bool
 from firesteel.values.records import Record, brief, canonical, named
 
 
