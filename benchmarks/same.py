@@ -112,8 +112,8 @@ def measure() -> Mapping[str, Bound]:
     sides = found["close"]
     slower = median(same / telling for same, telling in zip(sides["constant"], sides["telling"], strict=True))
     print(
-        f"\n{CLOSE:,} rows that are only close: {median(sides['telling']):.2f} where the first column tells them apart, "
-        f"{median(sides['constant']):.2f} where it is nearly constant, {slower:.1f} times as long"
+        f"\n{CLOSE:,} rows that are only close: {median(sides['telling']):.2f} where the first column tells them "
+        f"apart, {median(sides['constant']):.2f} where it is nearly constant, {slower:.1f} times as long"
     )
     bounds["nearly_constant_times_slower"] = Bound(slower, at_most=2.5)
     return bounds
