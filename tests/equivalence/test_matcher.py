@@ -234,7 +234,7 @@ def test_a_function_that_raises_leaves_the_matcher_as_it_was():
 def test_a_predicate_that_raises_or_gives_no_answer():
     with pytest.raises(PredicateError, match=r"barrier\(r.day\) raised .* at Record\(n=1\)"):
         Matcher(barrier(lambda r: r.day)).left(Record(n=1))
-    with pytest.raises(PredicateError, match=r"barrier\(print\) returned answer=None .*is a `return` missing"):
+    with pytest.raises(PredicateError, match=r"barrier\(print\), at 1, returned None: is a `return` missing"):
         Matcher(barrier(print)).left(1)
     with pytest.raises(PredicateError, match=r"equality\(by=x.lower\(\)\) raised .* at 5"):
         Matcher(unordered(), equal=equality(by=lambda x: x.lower())).left(5)

@@ -109,5 +109,7 @@ def test_a_function_that_raises_is_named_with_the_records():
     with pytest.raises(PredicateError, match=r"depends\(near\) raised TypeError.* at 'a' and 1") as caught:
         depends(near).depends_on("a", 1)
     assert isinstance(caught.value.__cause__, TypeError)
-    with pytest.raises(PredicateError, match=r"depends\(a - b\) returned answer=1 \(int\) at 3 and 2: .*True or False"):
+    with pytest.raises(
+        PredicateError, match=r"depends\(a - b\), at 3 and 2, returned answer=1 \(int\): .*True or False"
+    ):
         depends(lambda a, b: a - b).depends_on(3, 2)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from firesteel.evidence.runs import TooShort
-from firesteel.logic.ltl.asking import Memory
+from firesteel.logic.ltl.asking import Memory, asked
 from firesteel.logic.ltl.explain import Reason, explain
 from firesteel.logic.ltl.formulas import Atom, Formula, Implies
 from firesteel.logic.ltl.lengths import open_at_the_end
@@ -57,5 +57,5 @@ def _answers(explanation: Reason, trace: Trace, memory: Memory) -> dict[tuple[Fo
         for instant in trace:
             if (atom, instant.index) not in answers:
                 with suppress(Exception):  # it was never asked here, and may well not be made for it
-                    answers[atom, instant.index] = bool(atom.predicate(instant))
+                    answers[atom, instant.index] = bool(asked(atom, instant, instant.index))
     return answers
