@@ -195,7 +195,15 @@ def _checking(given: Mapping[str, Any]) -> Checking:
         raise InvalidArgument(f"{described('cases', cases)} is not possible: write a whole number from 1")
     wanted = {name: given[name] for name in Checking.__dataclass_fields__ if name in given}
     wanted["examples"] = tuple(given.get("examples", ()))
+    if given.get("replay") is not None:
+        wanted["replay"] = _replayed(given["replay"])
     return Checking(**wanted)
+
+
+def _replayed(line: Any) -> Case:
+    from firesteel.runs.replay import decoded
+
+    return decoded(line)
 
 
 def _classic(spark: Any) -> SparkSession | None:

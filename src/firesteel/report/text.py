@@ -27,7 +27,7 @@ def render(report: Report) -> str:
     asked = report.asked or _NOT_ASKED
     match report.evidence:
         case None:
-            return "\n".join([f"{report.verdict.name.lower()} in {report.cases} cases", *report.notes])
+            return "\n".join([report.summary(), *report.notes])
         case Nothing() as found:
             parts = [
                 f"the {asked.claimed.value} says nothing here",
