@@ -160,7 +160,11 @@ class Reproduction:
     needed: int
     """How many batches of it are needed."""
     line: str
-    """For `replay=`."""
+    """For `replay=`; empty where there is none."""
+    file: str | None = None
+    """The file that holds the line, where it is long, for `replay=` as well."""
+    why_no_line: str = ""
+    """Why there is no line."""
 
 
 @dataclass(frozen=True)

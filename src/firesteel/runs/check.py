@@ -137,7 +137,8 @@ class _Check:
     def _report(self, tally: Tally, screen: Screen | None) -> Report:
         """The report so far; `screen` is where generated cases were run together, if there were any."""
         ran = tally.ran(compared=0 if screen is None else screen.compared, why_alone=self._why_alone(screen))
-        one_by_one = conclude.disagreement(self._question, self._judge) or (screen and screen.why_not)
+        why_not = None if screen is None else screen.why_not
+        one_by_one = conclude.disagreement(self._question, self._judge) or why_not
         return Report(Verdict.INCONCLUSIVE, tally.cases, asked=self._question.asked, one_by_one=one_by_one, ran=ran)
 
     def _why_alone(self, screen: Screen | None) -> WhyAlone:
