@@ -39,11 +39,12 @@ def heard_by(listener: Listener) -> Iterator[None]:
     >>> heard
     [Called(function='fs.run')]
     """
-    _listeners.append(listener)
+    listeners = _listeners
+    listeners.append(listener)
     try:
         yield
     finally:
-        _listeners.remove(listener)
+        listeners.remove(listener)
 
 
 def tell(event: Called | Reported) -> None:
