@@ -1,5 +1,6 @@
 """How a check says how it passed: counted over its cases, with runs that are made up; no Spark."""
 
+import hypothesis
 import pytest
 
 import firesteel as fs
@@ -94,3 +95,24 @@ def test_words():
         "true in 2 cases: 2 alone (not in bulk: no key); records: 4 in, 8 out of all runs; "
         "a premise made by let or consume held in 1 case"
     )
+
+
+def noting(now):
+    hypothesis.note(f"saw {now.input[0].n}")
+    return now.input[0].n < 5
+
+
+@pytest.mark.parametrize("given", ["examples", "replay"])
+def test_cases_that_are_given_keep_their_notes(given):
+    case = fs.Case(fs.Stream("n INT NOT NULL", [[(1,)], [(7,)], [(8,)]]))
+    checking = Checking(examples=(case,)) if given == "examples" else Checking(replay=case)
+    found = report(formula=fs.always(noting), checking=checking)
+    assert found.verdict is Verdict.FALSE and found.notes == ("saw 1", "saw 7")
+
+
+def test_an_assumption_refuses_a_case_that_is_given():
+    def never(now):
+        return hypothesis.assume(False)
+
+    case = fs.Case(fs.Stream("n INT NOT NULL", [[(1,)]]))
+    assert report(formula=fs.always(never), checking=Checking(replay=case)).cases == 0

@@ -62,6 +62,7 @@ def question(
             how,
             claimed=claimed,
             up_to={name: value for name, value in up_to.items() if value is not None},
+            arguments=compared.arguments,
         ),
         "\n".join([function, *names, repr(compared.dependence), repr(compared.under)]),
         checking,

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from firesteel.equivalence.dependence import Dependence
+from firesteel.equivalence.dependence import Dependence, Unordered
 from firesteel.equivalence.matcher import Matcher
 from firesteel.perturb import Perturbation
 from firesteel.perturb.changes import UNCHANGED, Variant
@@ -72,6 +72,12 @@ class Comparison:
         if self.one_program:
             return {"subject": self.reference}
         return {"reference": self.reference, "candidate": self.candidate}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """How it was asked for, where that is not the usual."""
+        given = {"dependence": self.dependence, "equal": self.equal, "accept": self.accept, "under": self.under}
+        return {name: value for name, value in given.items() if value not in (None, (), Unordered())}
 
     @property
     def ignored(self) -> tuple[str, ...]:

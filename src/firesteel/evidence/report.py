@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeAlias
@@ -39,6 +39,8 @@ class Program:
     name: str
     place: str | None = None
     """Where it was written, as `file:line`."""
+    function: Callable[..., Any] | None = field(default=None, compare=False, repr=False)
+    """The subject itself."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,8 @@ class Asked:
     """Options of the run that are not the usual ones, by name."""
     up_to: Mapping[str, Any] = field(default_factory=dict)
     """What two runs are compared up to: the dependence, the equality, the perturbations."""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """The arguments of the function that say so, where they are not the usual ones."""
 
     @property
     def over(self) -> Window | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from firesteel.evidence.report import Asked, Found, Program, Report
 from firesteel.evidence.summary import how_run, why_alone
@@ -31,8 +32,8 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     if report.asked is not None:
         yield from _asked(report.asked)
     if report.ran is not None:
-        yield "run", how_run(report, report.ran)
-    elif report.one_by_one is not None:
+        yield "cases", how_run(replace(report, one_by_one=None), report.ran)
+    if report.one_by_one is not None:
         yield "run", f"one case at a time: {why_alone(report.one_by_one)}"
     found = report.counterexample
     if found is not None and len(found.inputs.drawn):

@@ -51,7 +51,7 @@ def _counterexample(report: Report, found: Counterexample, asked: Asked) -> list
         lines(("noted", note) for note in report.notes),
     ]
     if report.reproduction is not None:
-        parts.append(again(asked, found, report.reproduction))
+        parts.append(again(asked, report.reproduction))
     return parts
 
 

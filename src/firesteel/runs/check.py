@@ -23,7 +23,7 @@ from firesteel.runs.memory import Memory
 from firesteel.runs.question import Question
 from firesteel.runs.screening import Screen
 from firesteel.runs.tally import Tally
-from firesteel.search.examples import in_example
+from firesteel.search.examples import in_example, noted
 from firesteel.search.find import Failing, Result, find
 from firesteel.search.wanted import Wanted
 from firesteel.spark.engines.exercise import ENGINES
@@ -60,12 +60,13 @@ class _Check:
         for number, case in enumerate(map(as_case, cases), 1):
             self._question.tell(Judging(number, number))
             try:
-                judgement = in_example(partial(self._judge, case))
+                judgement, notes = noted(partial(self._judge, case))
             except UnsatisfiedAssumption:
                 continue  # the user's own `assume` refuses it
             tally = self._counted(tally, case, judgement)
             if judgement.fails:
-                return self._failing(Failing(case, judgement, number, number, case, judgement), tally, None)
+                found = Failing(case, judgement, number, number, case, judgement, notes=notes)
+                return self._failing(found, tally, None)
         if not alone:
             return self._generated(tally)
         return conclude.passing(self._question, tally, self._report(tally, None), may_be_empty=True)
