@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -10,10 +10,13 @@ from firesteel import options as validated
 from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.failures import Falsified, Inconclusive, SubjectError
 from firesteel.evidence.report import Claimed, Report
-from firesteel.logic.ltl.formulas import Always, Constant, Formula, FormulaLike, formula_of
+from firesteel.hypothesis_internals import validate
+from firesteel.logic.ltl.formulas import FormulaLike
+from firesteel.logic.ltl.stated import refuse_undecidable, stated
 from firesteel.logic.verdicts import Verdict
 from firesteel.options import CheckOptions, Options, RunOptions, Streams, Subject
 from firesteel.perturb import Perturbation
+from firesteel.surroundings import Called, Reported, tell
 from firesteel.values.batches import Batch
 from firesteel.values.cases import Case, as_case
 from firesteel.values.checks import Check
@@ -38,6 +41,7 @@ def session(config: Mapping[str, str] | None = None) -> SparkSession:
     """
     from firesteel.spark.session.start import session as get
 
+    tell(Called("fs.session"))
     return get(config)
 
 
@@ -75,9 +79,12 @@ def run(stream: Stream | Batch | Mapping[str, Stream] | Case, subject: Subject, 
     """
     from firesteel.report.words import worded
     from firesteel.runs.alone import run_alone
+    from firesteel.spark.engines.subject import refuse_call
 
+    tell(Called("fs.run"))
     chosen = validated.of_run(options)
     case = as_case(_lifted(stream) if chosen.one_batch else stream)
+    refuse_call(subject, case.inputs, case.drawn)
     seen = run_alone(chosen.session(), case, subject, chosen.how)
     if isinstance(seen, Trace):
         return seen
@@ -98,7 +105,10 @@ def for_all(streams: Streams, subject: Subject, formula: FormulaLike, **options:
     from firesteel.properties.claim import question
 
     chosen = validated.of_check("fs.for_all", options)
-    wanted = formula_of(formula)
+    validated.require_function("subject", subject)
+    wanted = stated(formula)
+    if chosen.checking.on_inconclusive == "fail":
+        refuse_undecidable(wanted)
 
     def asked(streams: Any, chosen: Options) -> Question:
         return question(streams, subject, wanted, chosen.session(), chosen.how, chosen.checking, chosen.score)
@@ -113,32 +123,48 @@ def _checked(function: str, streams: Any, chosen: Options, question: Callable[[A
     from firesteel.report.words import worded
     from firesteel.runs.check import check
 
-    _refuse_streams(function, streams, chosen)
+    tell(Called(function))
+    chosen = _with_streams(function, streams, chosen)
     if chosen.one_batch:
         examples = tuple(map(_lifted, chosen.checking.examples))
         streams, chosen = _lifted_all(streams), replace(chosen, checking=replace(chosen.checking, examples=examples))
     with showing() as listener:
         outcome = check(replace(question(streams, chosen), tell=listener))
     report = worded(outcome.report)
+    tell(Reported(report))
     if outcome.failure is not None:
         raise outcome.failure(render(report), report) from outcome.cause
     return report
 
 
-def _refuse_streams(function: str, streams: Any, chosen: Options) -> None:
+def _with_streams(function: str, streams: Any, chosen: Options) -> Options:
+    """The options, where the streams are what can be checked; one stream is one case, and the only one."""
     from hypothesis import currently_in_test_context
     from hypothesis.strategies import SearchStrategy
+
+    from firesteel.strategies.records import schema_of
 
     if currently_in_test_context():
         raise InvalidArgument(
             f"{function} draws its own cases, so it cannot be called inside @given: remove @given and hand the "
             f"strategy to {function}(strategy, ...)"
         )
-    if chosen.checking.replay is None and not isinstance(streams, SearchStrategy):
+    if chosen.checking.replay is not None:
+        return chosen
+    if isinstance(streams, SearchStrategy):
+        validate(streams)
+        schema = schema_of(streams)
+        if chosen.how.over is not None and schema is not None:
+            chosen.how.over.check_input("input", schema)
+        return chosen
+    try:
+        case = as_case(_lifted(streams) if chosen.one_batch else streams)
+    except InvalidArgument:
         raise InvalidArgument(
-            f"{described('streams', streams)} is not a strategy: write ss.always(...) or another strategy of streams; "
-            "to run one stream, use fs.run(stream, subject)"
-        )
+            f"{described('streams', streams)} is not a strategy: write ss.always(...) or another strategy of streams, "
+            "or one stream, which is then the only case"
+        ) from None
+    return replace(chosen, checking=replace(chosen.checking, replay=case))
 
 
 _UNORDERED = unordered()
@@ -229,27 +255,18 @@ def _comparison(
     from firesteel.equivalence.comparison import Comparison
     from firesteel.equivalence.matcher import Matcher
 
+    for role, program in (("reference", reference), ("candidate", candidate)):
+        validated.require_function("subject" if reference is candidate else role, program)
     Matcher(dependence, equal=equal)  # refuses what is not a dependence or an equality, or does not go together
-    if isinstance(under, Perturbation) or not all(isinstance(each, Perturbation) for each in under):
+    listed = tuple(under) if isinstance(under, Iterable) else (under,)
+    if isinstance(under, Perturbation) or not all(isinstance(each, Perturbation) for each in listed):
         raise InvalidArgument(
             f"{described('under', under)} is not a list of perturbations: write [perturb.row_order()]"
         )
     if accept is not None and not callable(accept):
         raise InvalidArgument(f"{described('accept', accept)} is not a function of an instant and two batches")
-    return Comparison(reference, candidate, dependence, equal, accept, tuple(under), _of_every_run(property))
-
-
-def _of_every_run(property: FormulaLike | None) -> Formula | None:
-    """The formula that every run is held to: a function alone has to hold at every instant."""
-    if property is None:
-        return None
-    formula = formula_of(property, "property")
-    if isinstance(formula, Constant):
-        raise InvalidArgument(
-            f"{described('property', property)} is the same for every run: write a function of the instant, or a "
-            "formula such as fs.always(lambda now: ...)"
-        )
-    return formula if isinstance(property, Formula) else Always(formula, None)
+    held_to = None if property is None else stated(property, "property")
+    return Comparison(reference, candidate, dependence, equal, accept, listed, held_to)
 
 
 def _compared(
@@ -301,6 +318,7 @@ def assert_same(
     from firesteel.evidence.frames import Undecided
     from firesteel.report.text import render
 
+    tell(Called("fs.assert_same"))
     found = compare(left, right, dependence, equal)
     if found is None:
         return

@@ -125,3 +125,8 @@ def strategies_inside(strategy: SearchStrategy[Any]) -> Iterator[SearchStrategy[
         for inner in found if isinstance(found, (list, tuple)) else (found,):
             if isinstance(inner, SearchStrategy):
                 yield inner
+
+
+def validate(strategy: SearchStrategy[Any]) -> None:
+    """Have a strategy raise what is wrong with its arguments, which Hypothesis does only when it first draws."""
+    strategy.validate()

@@ -1,6 +1,5 @@
 """for_all: what passes, what fails and how, determinism, the example database, notes, targets, replay."""
 
-import os
 import re
 
 import hypothesis
@@ -84,16 +83,30 @@ def test_replay_runs_that_case_and_no_other(spark, falsified):
         fs.for_all(numbers, identity, same, replay="nonsense", spark=spark)
 
 
-def test_a_replay_line_is_data_and_runs_nothing():
-    import base64
-    import pickle
-    import zlib
+def test_one_stream_is_the_only_case(spark):
+    report = fs.for_all(fs.Stream("n INT NOT NULL", [[]]), identity, same, spark=spark)
+    assert (report.verdict, report.cases) == (Verdict.TRUE, 1), "nor is it vacuous, as a replay is not"
+    with pytest.raises(fs.Falsified) as failure:
+        fs.for_all({"input": fs.Stream("n INT NOT NULL", [[(1,)], [(77,)]])}, loses_the_large, same, spark=spark)
+    assert failure.value.report.counterexample.inputs["input"][1] == [(77,)]
 
-    from firesteel.runs.replay import decoded
 
-    evil = base64.urlsafe_b64encode(zlib.compress(pickle.dumps(os.system))).decode()
-    with pytest.raises(InvalidArgument, match="is not a replay line"):
-        decoded(evil)
+def test_a_function_alone_has_to_hold_in_every_batch(spark):
+    stream = fs.Stream("n INT NOT NULL", [[(1,)], [(77,)]])
+
+    def complete(now):
+        return now.output.same_as(now.input)
+
+    assert fs.for_all(stream, loses_the_large, fs.now(complete), spark=spark).verdict is Verdict.TRUE
+    with pytest.raises(fs.Falsified, match="false in batch 1"):
+        fs.for_all(stream, loses_the_large, complete, spark=spark)
+
+
+def test_an_output_mode_for_no_output_is_refused(spark):
+    with pytest.raises(InvalidArgument, match="names the output 'out', which the subject does not have: it has 'outp"):
+        fs.for_all(numbers, identity, same, output_mode={"out": "update"}, cases=20, spark=spark)
+    with pytest.raises(InvalidArgument, match="names the output 'out', which the subject does not have"):
+        fs.run(fs.Stream("n INT", [[(1,)]]), identity, output_mode={"out": "update"}, spark=spark)
 
 
 def test_examples_run_first(spark):
@@ -195,8 +208,11 @@ def test_a_stream_that_can_never_be_long_enough_is_refused_before_spark_starts(s
 
 def test_an_undecided_property_fails_by_default(spark):
     ahead = fs.always(fs.next_(lambda now: True))
-    with pytest.raises(fs.Inconclusive, match="an operator without a bound is never sure about its last batch"):
+    with pytest.raises(InvalidArgument, match="can never be true: it looks beyond the last instant of every stream"):
         fs.for_all(numbers, identity, ahead, cases=2, spark=spark)
+    promise = fs.always(fs.implies(lambda now: True, fs.next_(lambda now: True)))
+    with pytest.raises(fs.Inconclusive, match="an operator without a bound is never sure about its last batch"):
+        fs.for_all(numbers, identity, promise, cases=2, spark=spark)
     report = fs.for_all(numbers, identity, ahead, cases=2, on_inconclusive="pass", spark=spark)
     assert report.verdict is Verdict.INCONCLUSIVE
 
@@ -296,13 +312,13 @@ def test_sessions_that_cannot_be_used():
 
 
 def test_bad_arguments(spark):
-    with pytest.raises(InvalidArgument, match=r"is not a strategy: .* to run one stream, use fs.run"):
-        fs.for_all(fs.Stream("n INT", []), identity, same, spark=spark)
+    with pytest.raises(InvalidArgument, match=r"is not a strategy: .* or one stream, which is then the only case"):
+        fs.for_all([[(1,)]], identity, same, spark=spark)
     with pytest.raises(InvalidArgument, match="is a batch, where a stream is meant"):
         fs.for_all(ss.batches(N), identity, same, spark=spark)
     with pytest.raises(InvalidArgument, match=r"formula=5 \(int\) is not a formula"):
         fs.for_all(numbers, identity, 5, spark=spark)
-    with pytest.raises(TypeError, match=r"fs\.for_all has no option 'case': it has .*cases"):
+    with pytest.raises(TypeError, match=r"fs\.for_all has no option 'case': did you mean 'cases'\? It has .*cases"):
         fs.for_all(numbers, identity, same, case=3, spark=spark)
 
 

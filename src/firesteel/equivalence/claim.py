@@ -74,6 +74,7 @@ def question(
             claimed=claimed,
             formula=compared.held_to,
             up_to={name: value for name, value in up_to.items() if value is not None},
+            arguments=compared.arguments,
         ),
         "\n".join([function, *names, *map(repr, (compared.dependence, compared.under, compared.held_to))]),
         checking,

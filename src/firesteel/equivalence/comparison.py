@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from firesteel.equivalence.matcher import Matcher
 from firesteel.logic.ltl.formulas import Formula
@@ -16,7 +16,7 @@ from firesteel.perturb.changes import UNCHANGED, Variant
 from firesteel.spark.engines.subject import Subject
 from firesteel.values.batches import Batch
 from firesteel.values.checks import Check
-from firesteel.values.dependence import Dependence
+from firesteel.values.dependence import Dependence, Unordered
 from firesteel.values.equality import Equality
 from firesteel.values.traces import Instant
 
@@ -69,8 +69,8 @@ class Comparison:
 
     @property
     def one_program(self) -> bool:
-        """Is a program compared with itself?"""
-        return self.reference is self.candidate
+        """Is a program compared with itself, run in other ways?"""
+        return self.reference is self.candidate and bool(self.under)
 
     @property
     def base(self) -> Side:
@@ -83,6 +83,18 @@ class Comparison:
         if self.one_program:
             return {"subject": self.reference}
         return {"reference": self.reference, "candidate": self.candidate}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """How it was asked for, where that is not the usual."""
+        given: dict[str, Any] = {
+            "dependence": self.dependence,
+            "equal": self.equal,
+            "accept": self.accept,
+            "under": self.under,
+            "property": self.held_to,
+        }
+        return {name: value for name, value in given.items() if value not in (None, (), Unordered())}
 
     @property
     def ignored(self) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ def render(report: Report) -> str:
     asked = report.asked or _NOT_ASKED
     match report.evidence:
         case None:
-            return "\n".join([f"{report.verdict.name.lower()} in {report.cases} cases", *report.notes])
+            return "\n".join([report.summary(), *report.notes])
         case Nothing() as found:
             parts = [
                 f"the {asked.claimed.value} says nothing here",
@@ -51,7 +51,7 @@ def _counterexample(report: Report, found: Counterexample, asked: Asked) -> list
         lines(("noted", note) for note in report.notes),
     ]
     if report.reproduction is not None:
-        parts.append(again(asked, found, report.reproduction))
+        parts.append(again(asked, report.reproduction))
     return parts
 
 
