@@ -65,8 +65,8 @@ class SharedQueries:
             alone = self._watermarks[id(case)]
             if not has_late_records(self._edges[number], facts, alone):
                 # Event time ends for all of them at once, so they have to be of one length.
-                key = () if self.as_one_batch else (case.length, cell_of(self._edges[number], facts, case.length))
-                together.setdefault(key, []).append(number)
+                cell = cell_of(self._edges[number], facts, case.length, close=self._how.close)
+                together.setdefault(() if self.as_one_batch else (case.length, cell), []).append(number)
         least = 1 if also_single and len(together) <= _FEW else 2
         return [group for group in together.values() if len(group) >= least]
 
