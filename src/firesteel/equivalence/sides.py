@@ -106,8 +106,8 @@ def beside(traces: Mapping[Side, Trace], ignored: Sequence[str] = ()) -> Trace:
         drawn = first[0].drawn if len(first) else Record()
         if now is None:
             instant = Instant(index, {}, outputs, drawn=drawn)
-        else:
-            instant = Instant(index, now.inputs, outputs, time=now.time, watermark=now.watermark, drawn=drawn)
+        else:  # what is known of the first side, and the outputs of all
+            instant = replace(now, outputs=outputs, recorded_state=None, previous=None)
         instants.append(instant.after(instants[-1] if instants else None))
     outside: dict[str, Batch] = {
         _label(side, output, schemas[side]): batch

@@ -108,7 +108,7 @@ class SharedQueries:
                         case.batches_at(index),
                         {name: batches[number] for name, batches in outputs.items()},
                         time=time,
-                        watermark=min((at for at in known if at is not None), default=None),
+                        recorded_watermark=min((at for at in known if at is not None), default=None),
                         drawn=case.drawn,
                     )
                 )
