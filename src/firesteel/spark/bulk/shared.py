@@ -60,12 +60,14 @@ class SharedQueries:
         facts = list(self._time.values())
         if not any(fact.watermarks for fact in facts):
             return [list(range(len(self._cases)))]
+        # In complete mode event time does not end.
+        closes = self._how.close and all(self._how.mode_of(name) != "complete" for name in self._time)
         together: dict[Hashable, list[int]] = {}
         for number, case in enumerate(self._cases):
             alone = self._watermarks[id(case)]
             if not has_late_records(self._edges[number], facts, alone):
                 # Event time ends for all of them at once, so they have to be of one length.
-                cell = cell_of(self._edges[number], facts, case.length, close=self._how.close)
+                cell = cell_of(self._edges[number], facts, case.length, close=closes)
                 together.setdefault(() if self.as_one_batch else (case.length, cell), []).append(number)
         least = 1 if also_single and len(together) <= _FEW else 2
         return [group for group in together.values() if len(group) >= least]
