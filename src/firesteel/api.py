@@ -15,6 +15,7 @@ from firesteel.logic.ltl.formulas import FormulaLike, formula_of
 from firesteel.logic.verdicts import Verdict
 from firesteel.options import CheckOptions, Options, RunOptions, Streams, Subject
 from firesteel.perturb import Perturbation
+from firesteel.tracebacks import with_users_frames
 from firesteel.values.batches import Batch
 from firesteel.values.cases import Case, as_case
 from firesteel.values.checks import Check
@@ -41,6 +42,7 @@ def session(config: Mapping[str, str] | None = None) -> SparkSession:
     return get(config)
 
 
+@with_users_frames
 def run(stream: Stream | Batch | Mapping[str, Stream] | Case, subject: Subject, **options: Unpack[RunOptions]) -> Trace:
     """Run one stream, or several by name, through a subject on Spark, and return what was seen batch by batch.
 
@@ -85,6 +87,7 @@ def run(stream: Stream | Batch | Mapping[str, Stream] | Case, subject: Subject, 
     raise SubjectError(str(failure), worded(report)) from failure.__cause__
 
 
+@with_users_frames
 def for_all(streams: Streams, subject: Subject, formula: FormulaLike, **options: Unpack[CheckOptions]) -> Report:
     """Check that a formula holds for the subject's runs on all generated streams; raise `Failed` where it does not.
 
@@ -144,6 +147,7 @@ def _refuse_streams(function: str, streams: Any, chosen: Options) -> None:
 _UNORDERED = unordered()
 
 
+@with_users_frames
 def equivalent(
     streams: Streams,
     reference: Subject,
@@ -175,6 +179,7 @@ def equivalent(
     return _compared("fs.equivalent", Claimed.EQUIVALENCE, streams, compared, options)
 
 
+@with_users_frames
 def stable(
     streams: Streams,
     subject: Subject,
@@ -237,6 +242,7 @@ def _compared(
     return _checked(function, streams, chosen, asked)
 
 
+@with_users_frames
 def assert_same(
     left: DataFrame, right: DataFrame, *, dependence: Dependence = _UNORDERED, equal: Equality | None = None
 ) -> None:

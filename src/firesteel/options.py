@@ -69,6 +69,11 @@ class CheckOptions(RunOptions, total=False):
     """Tells two properties of one test apart in the example database."""
     bulk: bool
     """Run many cases in one query, where the subject's plan allows it; True if left out."""
+    shrink_seconds: float
+    """After how long the search for a smaller failing case ends; 60 if left out. Without `Phase.shrink` in the settings'
+    `phases` there is no such search."""
+    shrink_candidates: int
+    """After how many candidates it ends; 10,000 if left out."""
     score: Callable[[Trace], float]
     """How close a trace came to breaking the property, the higher the closer: cases that score high are tried again
     with small changes. Left out, the formula itself says it: by premises that held, and promises kept late."""
@@ -193,6 +198,10 @@ def _checking(given: Mapping[str, Any]) -> Checking:
     cases = given.get("cases")
     if cases is not None and (isinstance(cases, bool) or not cases >= 1):
         raise InvalidArgument(f"{described('cases', cases)} is not possible: write a whole number from 1")
+    for name, kinds in (("shrink_seconds", (int, float)), ("shrink_candidates", (int,))):
+        limit = given.get(name, 0)
+        if isinstance(limit, bool) or not isinstance(limit, kinds) or not limit >= 0:
+            raise InvalidArgument(f"{described(name, limit)} is not possible: write a number from 0")
     wanted = {name: given[name] for name in Checking.__dataclass_fields__ if name in given}
     wanted["examples"] = tuple(given.get("examples", ()))
     return Checking(**wanted)

@@ -25,6 +25,8 @@ class Checking:
     replay: str | None = None
     name: str | None = None
     bulk: bool = True
+    shrink_seconds: float | None = None
+    shrink_candidates: int | None = None
     on_inconclusive: str = "fail"
     on_vacuous: str = "fail"
 

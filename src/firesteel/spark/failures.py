@@ -14,6 +14,9 @@ from firesteel.values.traces import Instant, Trace
 class SubjectFailure(Exception):
     """The subject raised, hung, or returned something else than a stream; `trace` is how far it came."""
 
+    depends_on_case = True
+    """Might another case not have it? No, where the subject could not be built, which needs no data."""
+
     def __init__(self, message: str, trace: Trace | None = None) -> None:
         super().__init__(message)
         self.trace = trace if trace is not None else Trace(())

@@ -13,7 +13,7 @@ from firesteel.spark.engines.engine import Engine, Watcher
 from firesteel.spark.engines.rdds import batch_of, rdd_of
 from firesteel.spark.engines.recorded import Reader
 from firesteel.spark.engines.source import plain, refuse_what_is_not_carried, schema_refusals, to_frame
-from firesteel.spark.engines.subject import Subject, call_subject, named_outputs
+from firesteel.spark.engines.subject import Subject, being_built, call_subject, named_outputs
 from firesteel.spark.failures import raised_inside, took_too_long
 from firesteel.spark.frames.large import keep, large_batch
 from firesteel.spark.perturb.levers import pulled
@@ -47,7 +47,8 @@ def exercise(spark: SparkSession, case: Case, subject: Subject, how: Running, wa
     kept = any(len(batch) > how.large for batch in batches.values())
     with pulled(spark, how.under):
         inputs = {name: handed(spark, name, batch) for name, batch in batches.items()}
-        made = _outputs(subject, inputs, case.drawn)
+        with being_built(subject, case.drawn):
+            made = _outputs(subject, inputs, case.drawn)
         instant = Instant(0, batches, _collected(spark, made, how, kept=kept), drawn=case.drawn)
     watcher(instant)
     return Trace([instant])

@@ -11,7 +11,7 @@ from firesteel.errors import InvalidArgument
 from firesteel.perturb.changes import Stop
 from firesteel.spark.engines.query import Query, Taken
 from firesteel.spark.engines.source import MemorySource, schema_refusals
-from firesteel.spark.engines.subject import Subject, outputs_of
+from firesteel.spark.engines.subject import Subject, being_built, outputs_of
 from firesteel.spark.perturb.levers import dismissed, new_workers, pulled
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
@@ -36,7 +36,7 @@ class Building:
         """The running queries, one for every output of the subject; output that is `kept` stays in Spark."""
         # Spark's memory sink does not go on from a checkpoint, so what a query puts out before a stop has to be kept.
         kept = kept or bool(self._how.under.stops)
-        with _building, pulled(self._spark, self._how.under):
+        with _building, pulled(self._spark, self._how.under), being_built(self._subject, self._case.drawn):
             sources, frames = self._frames()
             if self._how.over is not None:
                 self._how.over.check_names(self._case.inputs, frames)

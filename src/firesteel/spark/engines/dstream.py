@@ -26,7 +26,7 @@ from firesteel.spark.engines.contexts import (
 )
 from firesteel.spark.engines.engine import Engine, Watcher
 from firesteel.spark.engines.rdds import batch_of, rdd_of
-from firesteel.spark.engines.subject import Subject, call_subject, named_outputs
+from firesteel.spark.engines.subject import Subject, being_built, call_subject, named_outputs
 from firesteel.spark.failures import SubjectFailure, raised_inside, root_cause, took_too_long
 from firesteel.spark.perturb.levers import pulled
 from firesteel.spark.running import Running
@@ -56,7 +56,8 @@ def exercise(spark: SparkSession, case: Case, subject: Subject, how: Running, wa
         stack.enter_context(pulled(spark, how.under))
         context = still_context(spark.sparkContext, how.batch_interval)
         feeds = {name: _Feed(context) for name in case.inputs}
-        outputs = _outputs(context, subject, {name: feed.dstream for name, feed in feeds.items()}, case.drawn)
+        with being_built(subject, case.drawn):
+            outputs = _outputs(context, subject, {name: feed.dstream for name, feed in feeds.items()}, case.drawn)
         if not case.length:
             return Trace(())
         return _recorded(case, how, watcher, feeds, _Run(context, feeds, outputs, how, stack))
