@@ -75,12 +75,17 @@ def run(stream: Stream | Batch | Mapping[str, Stream] | Case, subject: Subject, 
     >>> fs.run(fs.Batch([1, 2, 3]), lambda numbers: numbers.map(lambda n: 10 * n), engine="batch").output
     Batch([10, 20, 30])
     """
+    from firesteel.evidence.events import nobody
+    from firesteel.report.progress import saying_where
     from firesteel.report.words import worded
     from firesteel.runs.alone import run_alone
+    from firesteel.spark.session.interrupts import interruptible
 
     chosen = validated.of_run(options)
     case = as_case(_lifted(stream) if chosen.one_batch else stream)
-    seen = run_alone(chosen.session(), case, subject, chosen.how)
+    spark = chosen.session()
+    with saying_where(nobody), interruptible(spark):
+        seen = run_alone(spark, case, subject, chosen.how)
     if isinstance(seen, Trace):
         return seen
     report, failure = seen
@@ -111,17 +116,19 @@ def for_all(streams: Streams, subject: Subject, formula: FormulaLike, **options:
 
 def _checked(function: str, streams: Any, chosen: Options, question: Callable[[Any, Options], Question]) -> Report:
     """Ask a question with the user's options; raise where the answer is not a good one."""
-    from firesteel.report.progress import showing
+    from firesteel.report.progress import saying_where, showing
     from firesteel.report.text import render
     from firesteel.report.words import worded
     from firesteel.runs.check import check
+    from firesteel.spark.session.interrupts import interruptible
 
     _refuse_streams(function, streams, chosen)
     if chosen.one_batch:
         examples = tuple(map(_lifted, chosen.checking.examples))
         streams, chosen = _lifted_all(streams), replace(chosen, checking=replace(chosen.checking, examples=examples))
-    with showing() as listener:
-        outcome = check(replace(question(streams, chosen), tell=listener))
+    wanted = question(streams, chosen)
+    with showing() as shown, saying_where(shown) as listener, interruptible(wanted.spark):
+        outcome = check(replace(wanted, tell=listener))
     report = worded(outcome.report)
     if outcome.failure is not None:
         raise outcome.failure(render(report), report) from outcome.cause

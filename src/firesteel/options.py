@@ -70,8 +70,8 @@ class CheckOptions(RunOptions, total=False):
     bulk: bool
     """Run many cases in one query, where the subject's plan allows it; True if left out."""
     shrink_seconds: float
-    """After how long the search for a smaller failing case ends; 60 if left out. Without `Phase.shrink` in the settings'
-    `phases` there is no such search."""
+    """After how many seconds the search for a smaller failing case ends; 60 if left out. There is no such search where
+    the settings' `phases` lack `Phase.shrink`."""
     shrink_candidates: int
     """After how many candidates it ends; 10,000 if left out."""
     score: Callable[[Trace], float]

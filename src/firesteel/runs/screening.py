@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
-from firesteel.evidence.events import Listener, Screened
+from firesteel.evidence.events import Listener, Screened, Screening
 from firesteel.evidence.report import Size
 from firesteel.runs.claims import Judgement, Runner
 from firesteel.runs.judging import Judge
@@ -62,8 +62,8 @@ class Screen:
     def small_one(self, cases: Sequence[Case]) -> int | None:
         """Which case is judged by itself before a bulk run, so that a mistake in all of them shows soon.
 
-        A run alone takes as long as it has batches, so it is one of the shortest. It is not the smallest of these: it is
-        compared with the bulk run too.
+        A run alone takes as long as it has batches, so it is one of the shortest. It is not the smallest of these,
+        because it is compared with the bulk run too.
         """
         if not self._bulk or len(cases) < _MANY:
             return None
@@ -97,6 +97,7 @@ class Screen:
             if first.error is not None:
                 return
             cases = cases[:_MANY]
+        self._tell(Screening(len(cases)))
         try:
             self._run_sampled(cases)
             self._in_bulk = True

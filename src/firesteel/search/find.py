@@ -335,4 +335,4 @@ def _alike(judgement: J | None, first: J) -> bool:
 
 
 _Simplest: TypeAlias = tuple[Choices, T, J, tuple[str, ...], CutShort | None]
-"""Choices, the value that they draw, what came of it, what was noted, and the limit that ended the search if one did."""
+"""Choices, the value that they draw, what came of it, what was noted, and the limit that ended the search, if any."""

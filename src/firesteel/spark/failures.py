@@ -29,6 +29,14 @@ def took_too_long(what: str, seconds: float, recorded: Iterable[Instant] = ()) -
     )
 
 
+def goes_on(what: str, seconds: float, failure: SubjectFailure | None = None) -> SubjectFailure:
+    """The failure of a run that did not stop when it was told to, after another failure if there was one."""
+    said = f"{what} did not stop within {seconds:g} s, and its jobs were cancelled"
+    if failure is None:
+        return SubjectFailure(f"{said}: one of the subject's functions hangs")
+    return SubjectFailure(f"{failure}; {said}", failure.trace)
+
+
 def raised_inside(error: BaseException, where: str = "", recorded: Iterable[Instant] = ()) -> SubjectFailure:
     """The failure of a subject that raised while Spark ran it; `recorded` is how far it came."""
     return SubjectFailure(f"the subject raised inside Spark{where}: {root_cause(error)}", Trace(recorded))
