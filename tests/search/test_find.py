@@ -184,7 +184,7 @@ def test_a_flaky_function_that_raises_is_reported_once(together):
             raise PredicateError("only once")
         return Answer(False)
 
-    with pytest.raises(PredicateError, match="^only once$"):
+    with pytest.raises(PredicateError, match=r"^only once$"):
         find(Wanted(large, "flaky", 50, FRESH), flaky, Sure(flaky) if together else None)
     assert len(asked) == 3, "and it is not asked again"
 
