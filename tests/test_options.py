@@ -33,6 +33,11 @@ def test_what_is_left_out_is_the_usual():
         ({"batch_interval": "1 microsecond"}, "write whole milliseconds"),
         ({"on_vacuous": "ignore"}, "on_vacuous='ignore'"),
         ({"cases": 0}, "cases=0"),
+        ({"shrink_seconds": -1}, r"shrink_seconds=-1 \(int\) is not possible: write a number from 0"),
+        ({"shrink_seconds": float("nan")}, "shrink_seconds=nan"),
+        ({"shrink_seconds": None}, "shrink_seconds=None"),
+        ({"shrink_candidates": 2.5}, "shrink_candidates=2.5"),
+        ({"shrink_candidates": True}, "shrink_candidates=True"),
         ({"spark": "local"}, "is not a Spark session"),
     ],
 )

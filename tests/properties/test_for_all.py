@@ -124,11 +124,11 @@ def test_the_example_database_is_tried_first(spark, fresh_database):
     assert "shrunk" not in facts(failure.value.report)["found in"], "the smallest one was there at once"
 
 
-def test_shrinking_that_takes_too_long_is_cut_short_and_says_so(spark, fresh_database, monkeypatch):
-    monkeypatch.setattr("firesteel.search.find.SHRINK_SECONDS", 0.0)
-    for expected in (r"case \d+ of 30; shrinking was cut short", "case 1 of 30; "):
+def test_shrinking_that_takes_too_long_is_cut_short_and_says_so(spark, fresh_database):
+    options = {"cases": 30, "settings": fresh_database, "shrink_seconds": 0, "spark": spark}
+    for expected in (r"case \d+ of 30; shrinking was cut short after 0 s", "case 1 of 30; "):
         with pytest.raises(fs.Falsified) as failure:
-            fs.for_all(numbers, loses_the_large, same, cases=30, settings=fresh_database, spark=spark)
+            fs.for_all(numbers, loses_the_large, same, **options)
         assert re.match(expected, facts(failure.value.report)["found in"]), "and it is in the database all the same"
         assert failure.value.report.counterexample.inputs["input"] != [[(0,)], [(0,)], [(0,)], [(50,)]]
 

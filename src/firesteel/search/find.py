@@ -153,6 +153,8 @@ class _Search(Generic[T, J]):
         place = None if self._many is None else self._many.small_one([candidate.value for candidate in drawn])
         if place is None:
             return drawn
+        if self._drawing.is_saved(drawn[0].choices):
+            place = 0  # it failed before, and is small already
         self._tell(Judging(self._number + 1, self._of))
         try:
             judgement, _ = self._looked(partial(self._judge, drawn[place].value))

@@ -6,7 +6,8 @@ import time
 import pytest
 
 import firesteel as fs
-from firesteel import SubjectError, strategies as ss
+from firesteel import SubjectError
+from firesteel import strategies as ss
 from firesteel.spark.engines import query as queries
 
 NUMBERS = fs.Stream("n INT", [[(1,)], [(2,)]])
