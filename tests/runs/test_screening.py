@@ -147,6 +147,27 @@ def test_where_the_first_case_is_known_to_fail_few_are_run_together():
     assert screening.at_once(failure) == 3, "candidates are run in threads"
 
 
+def test_a_predicate_that_raises_at_times_is_reported():
+    """It raised on what a bulk run put out. A run alone puts out the same, so it is not the bulk run's fault."""
+    asked = []
+
+    def at_times(now):
+        asked.append(now)
+        if len(asked) == 3:
+            raise ValueError("at times")
+        return True
+
+    cases = [case(1, first) for first in range(20)]
+    judge, screening = screen(formula=fs.always(at_times))
+    glances = screening(cases, later=False)
+    assert [glances[place]().fails for place in (0, 1)] == [False, False]
+    with pytest.raises(fs.PredicateError, match="at times") as first:
+        glances[2]()
+    with pytest.raises(fs.PredicateError, match="at times") as raised:
+        judge(cases[2])
+    assert raised.value is first.value and [note.count("Case(") for note in raised.value.__notes__] == [1], "once"
+
+
 def test_what_follows_the_batch_that_failed_does_not_matter():
     runner = Runner(error=SubjectFailure("boom", Runner().trace(case(1))))
     judge, _ = screen(runner=runner)

@@ -26,6 +26,7 @@ class Judge:
         self._suspects: set[bytes] = set()
         self._seen_twice: set[bytes] = set()
         self._failures: dict[bytes, Judgement] = {}
+        self._raised: dict[bytes, PredicateError] = {}
         self.disagreement: tuple[Trace, Trace] | None = None
         """What a bulk run and a run alone saw of the same case, where they differ: then no bulk run is believed."""
 
@@ -41,7 +42,11 @@ class Judge:
         known = self._memory.recall(case)
         if known is None:
             return self._afresh(case)
-        judgement = self._recalled(case, known)
+        try:
+            judgement = self._recalled(case, known)
+        except PredicateError as error:
+            self._raised[self._memory.identity(case)] = error
+            raise
         if known.screened and judgement.verdict is Verdict.FALSE:
             self._suspects.add(self._memory.identity(case))
         return judgement
@@ -98,6 +103,8 @@ class Judge:
             self._seen_twice |= self._suspects & {self._memory.identity(case)}
         elif alone.error is not None or alone.trace.instants != screened[: len(alone.trace)]:
             self.disagree(screened, alone.trace)
+        elif self._memory.identity(case) in self._raised:
+            raise self._raised[self._memory.identity(case)]  # the same output, and a predicate that raises at times
         return alone
 
     def _recalled(self, case: Case, known: Remembered) -> Judgement:
