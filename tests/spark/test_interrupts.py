@@ -81,7 +81,9 @@ def test_an_interrupt_ends_a_run_wherever_it_is(tmp_path):
         start_new_session=True,  # so that the signal stays there
         cwd=tmp_path,
     )
-    jvm, bulk, shrinking, threads, batch, after = done.stdout.splitlines()
+    said = done.stdout.splitlines()
+    assert len(said) == 6, done.stdout + done.stderr
+    jvm, bulk, shrinking, threads, batch, after = said
     assert bulk == "firesteel was interrupted: 40 cases are being run together, in batch 0 / 0 queries"
     assert shrinking.startswith("firesteel was interrupted: case 1 of 5 fails: looking for a smaller one, ")
     assert shrinking.endswith(" tried, in batch 0 / 0 queries")

@@ -23,8 +23,9 @@ def in_time(action, seconds=120):
     return done[0]
 
 
-def test_runs_inside_a_subject_a_predicate_and_foreach_batch(spark):
+def test_runs_inside_a_subject_a_predicate_and_foreach_batch(spark, tmp_path):
     """Also where several cases run at once, and Spark calls the function in a thread of its own."""
+    (tmp_path / "one.txt").write_text("one line", encoding="utf-8")
     nested = []
 
     def run(where):
@@ -34,14 +35,12 @@ def test_runs_inside_a_subject_a_predicate_and_foreach_batch(spark):
     def subject(frame):
         run("subject")
         query = (
-            spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load()
+            spark.readStream.text(str(tmp_path))
             .writeStream.foreachBatch(lambda rows, number: run("foreachBatch") and None)
+            .trigger(availableNow=True)
             .start()
         )  # fmt: skip
-        try:
-            query.processAllAvailable()
-        finally:
-            query.stop()
+        assert query.awaitTermination(100)
         return frame
 
     streams = ss.always(ss.batches(ss.records("n INT NOT NULL"), min_size=1, max_size=1), during=1)
@@ -102,5 +101,9 @@ def test_a_job_of_the_users_outlives_a_run_that_hangs(spark, engine):
         fs.run(hanging, lambda numbers: numbers.map(lambda n: time.sleep(600)), engine=engine, seconds=1)
     others.join(60)
     assert results == [[1]]
-    jobs = spark.sparkContext.statusTracker().getActiveJobsIds()
+    for _ in range(200):
+        jobs = spark.sparkContext.statusTracker().getActiveJobsIds()
+        if not jobs:
+            break
+        time.sleep(0.05)
     assert not jobs, "and those are"
