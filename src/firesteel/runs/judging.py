@@ -26,6 +26,7 @@ class Judge:
         self._suspects: set[bytes] = set()
         self._seen_twice: set[bytes] = set()
         self._failures: dict[bytes, Judgement] = {}
+        self._failure_of_all: Judgement | None = None
         self._raised: dict[bytes, PredicateError] = {}
         self.disagreement: tuple[Trace, Trace] | None = None
         """What a bulk run and a run alone saw of the same case, where they differ: then no bulk run is believed."""
@@ -79,8 +80,8 @@ class Judge:
         return known is not None and known.screened
 
     def failure_of(self, case: Case) -> Judgement | None:
-        """How a case failed when it was run alone, if it did."""
-        return self._failures.get(self._memory.identity(case))
+        """How a case failed when it was run alone, or would fail, as every case does; None where nothing is known."""
+        return self._failure_of_all or self._failures.get(self._memory.identity(case))
 
     def is_too_short(self, case: Case) -> bool:
         """Can the claim never be true of it? Then it is not worth a run."""
@@ -121,6 +122,7 @@ class Judge:
         judgement, decided = self._run(case)
         if judgement.fails:
             self._failures[self._memory.identity(case)] = judgement
+            self._failure_of_all = None if judgement.depends_on_case else judgement
         self.remember(case, judgement.trace, judgement.error, decided=decided)
         return judgement
 

@@ -93,9 +93,9 @@ class Screen:
         cases are run together all the same: they show whether it can be made simpler in bulk.
         """
         first = self._judge.failure_of(cases[0])
+        if first is not None and first.error is not None:
+            return
         if first is not None:
-            if first.error is not None:
-                return
             cases = cases[:_MANY]
         self._tell(Screening(len(cases)))
         try:
