@@ -86,10 +86,10 @@ class Reader:
         self.names = {"__name__": page.stem.replace("-", "_")}
 
     def read(self) -> None:
-        found = blocks(self.page.read_text())
-        for block, following in zip(found, [*found[1:], None], strict=True):
+        found = [block for block in blocks(self.page.read_text()) if block.language in ("python", "text")]
+        for place, block in enumerate(found):
             if block.language == "python":
-                self.type(block, following)
+                self.type(block, next(iter(found[place + 1 :]), None))
 
     def type(self, block: Block, following: Block | None) -> None:
         where = f"{self.page.name}:{block.line}"
@@ -118,7 +118,7 @@ class Reader:
         self.names[name](**({"spark": self.spark} if wanted else {}))
 
 
-@pytest.mark.parametrize("page", map(slow_where_it_uses_spark, PAGES))
+@pytest.mark.parametrize("page", [*map(slow_where_it_uses_spark, PAGES)])
 def test_the_code_of_a_page_does_what_the_page_says(page, request, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     uses_spark = "slow" in {mark.name for mark in request.node.iter_markers()} or USES_SPARK.search(page.read_text())
@@ -155,8 +155,8 @@ def test_other_blocks_of_a_page_can_be_read(page):
         ("```python\nprint(1)\n# 2\n```\n", "says\n\n2\n\nbut it is\n\n1"),
         ("```python\nprint(1)\n```\n", "but it is\n\n1"),
         ('```python\nprint(1)\n```\n\n```text title="Output"\n2\n```\n', "says\n\n2"),
-        ("```python\nassert False\n```\n", ""),
-        ("```python\ndef test_it():\n    assert False\n```\n", ""),
+        ("```python\nassert False, 'no'\n```\n", "no"),
+        ("```python\ndef test_it():\n    assert False, 'no'\n```\n", "no"),
         ('```python\ndef test_it():\n    pass\n```\n\n```text title="Failure"\n...\n```\n', "DID NOT RAISE"),
     ],
 )

@@ -27,10 +27,11 @@ _STYLE = (
 )
 
 
-def svg(width: int, height: int, title: str, parts: list[str]) -> str:
-    """A whole picture."""
+def svg(width: int, height: int, title: str, parts: list[str], *, least: int = 0) -> str:
+    """A whole picture. It shrinks with the page, but not below `least` pixels: then it can be scrolled."""
+    style = f' style="min-width:{least}px"' if least else ""
     lines = [
-        f'<svg class="fsp" viewBox="0 0 {width} {height}" role="img" xmlns="http://www.w3.org/2000/svg">',
+        f'<svg class="fsp"{style} viewBox="0 0 {width} {height}" role="img" xmlns="http://www.w3.org/2000/svg">',
         f"<title>{escape(title)}</title>",
         f"<style>{_STYLE}</style>",
         *parts,
@@ -70,31 +71,31 @@ def arrow(x1: float, y1: float, x2: float, y2: float) -> list[str]:
 # --- the pipeline of a check ------------------------------------------------------------------------------------------
 
 STEPS = [
-    ("generate", "A strategy draws a stream: some batches of records."),
-    ("run", "Spark runs your job on it, batch after batch."),
-    ("record", "What went in and what came out is kept, as a trace."),
-    ("check", "A formula is judged on the trace: true or false?"),
-    ("show", "The smallest stream that breaks it, and the reason."),
+    ("generate", "A strategy draws a stream of batches."),
+    ("run", "Spark runs your job, batch after batch."),
+    ("record", "Input and output are kept, as a trace."),
+    ("check", "Does the formula hold for the trace?"),
+    ("show", "The smallest stream that breaks it."),
 ]
 
 
 def pipeline() -> str:
     """Five steps from top to bottom; from the check an arrow leads back to the first, for the next stream."""
     parts: list[str] = []
-    left, wide, high, gap = 96, 110, 40, 26
+    left, wide, high, gap = 82, 104, 40, 26
     for place, (name, said) in enumerate(STEPS):
         y = 10 + place * (high + gap)
         parts += [box(left, y, wide, high), text(left + wide / 2, y + 25, name, "mid strong")]
-        parts.append(text(left + wide + 20, y + 25, said))
+        parts.append(text(left + wide + 16, y + 25, said))
         if place:
             parts += arrow(left + wide / 2, y - gap, left + wide / 2, y - 1)
     first, check = 10 + high / 2, 10 + 3 * (high + gap) + high / 2
-    parts.append(path(f"M{left} {check}H40Q30 {check} 30 {check - 10}V{first + 10}Q30 {first} 40 {first}H{left - 10}"))
+    parts.append(path(f"M{left} {check}H20Q10 {check} 10 {check - 10}V{first + 10}Q10 {first} 20 {first}H{left - 10}"))
     parts.append(path(f"M{left - 1} {first}l-9 -4.5v9Z", "head"))
     middle = (first + check) / 2
-    parts += [text(40, middle - 4, "the", "soft"), text(40, middle + 14, "next", "soft")]
+    parts += [text(18, middle - 4, "next", "soft"), text(18, middle + 14, "stream", "soft")]
     parts.append(text(left + wide / 2 + 12, check + high / 2 + 18, "false", "bad"))
-    return svg(620, 20 + 5 * high + 4 * gap, "The five steps of a check", parts)
+    return svg(490, 20 + 5 * high + 4 * gap, "The five steps of a check", parts)
 
 
 # --- arrival against event time ---------------------------------------------------------------------------------------
@@ -139,7 +140,9 @@ def event_time() -> str:
     parts.append(text(left + 4 * wide + 8, at(90) + 5, "watermark", "mark"))
     parts.append(text(left + 2 * wide, at(0) + 48, "arrival →", "mid soft"))
     parts.append(text(left + 8, top + 14, "↑ event time", "soft"))
-    return svg(left + 4 * wide + 100, round(at(0) + 60), "Arrival against event time, with the watermark", parts)
+    return svg(
+        left + 4 * wide + 100, round(at(0) + 60), "Arrival against event time, with the watermark", parts, least=480
+    )
 
 
 # --- a dependence as a graph ------------------------------------------------------------------------------------------
@@ -178,7 +181,7 @@ def dependence() -> str:
                     "mid strong" if not place else "mid soft",
                 )
             )
-    return svg(12 + 3 * column + wide + 12, 180, "Rides of two taxis, and the order that matters", parts)
+    return svg(12 + 3 * column + wide + 12, 180, "Rides of two taxis, and the order that matters", parts, least=420)
 
 
 PICTURES: dict[str, Callable[[], str]] = {"pipeline": pipeline, "event-time": event_time, "dependence": dependence}
