@@ -29,7 +29,7 @@ _STYLE = (
 
 def svg(width: int, height: int, title: str, parts: list[str], *, least: int = 0) -> str:
     """A whole picture. It shrinks with the page, but not below `least` pixels: then it can be scrolled."""
-    style = f' style="min-width:{least}px"' if least else ""
+    style = f' style="min-width:{least}px;max-width:{width}px"'
     lines = [
         f'<svg class="fsp"{style} viewBox="0 0 {width} {height}" role="img" xmlns="http://www.w3.org/2000/svg">',
         f"<title>{escape(title)}</title>",
@@ -137,11 +137,11 @@ def event_time() -> str:
         if minutes is not None:
             steps += f"{'V' if steps else f'M{left + batch * wide} '}{at(minutes):g}H{left + (batch + 1) * wide}"
     parts.append(path(steps, "water"))
-    parts.append(text(left + 4 * wide + 8, at(90) + 5, "watermark", "mark"))
+    parts.append(text(left + 3 * wide + 8, at(90) - 8, "watermark", "mark"))
     parts.append(text(left + 2 * wide, at(0) + 48, "arrival →", "mid soft"))
     parts.append(text(left + 8, top + 14, "↑ event time", "soft"))
     return svg(
-        left + 4 * wide + 100, round(at(0) + 60), "Arrival against event time, with the watermark", parts, least=480
+        left + 4 * wide + 20, round(at(0) + 60), "Arrival against event time, with the watermark", parts, least=440
     )
 
 
