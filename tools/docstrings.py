@@ -7,7 +7,6 @@ of code here. A name such as `fs.for_all` becomes a link to where it is describe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
 import griffe
@@ -24,14 +23,14 @@ class Docstrings(griffe.Extension):
 
     def on_object(self, *, obj: griffe.Object, loader: griffe.GriffeLoader, **kwargs: Any) -> None:
         if obj.docstring is not None:
-            public = {short: set(_members(loader, module)) for short, module in MODULES.items()}
+            public = {short: _paths(loader, module) for short, module in MODULES.items()}
             obj.docstring.value = as_markdown(obj.docstring.value, public)
 
 
-def as_markdown(docstring: str, public: dict[str, set[str]]) -> str:
-    """A docstring with its examples as blocks of code, and links to public names.
+def as_markdown(docstring: str, public: dict[str, dict[str, str]]) -> str:
+    """A docstring with its examples as blocks of code, and links to public names, whose paths are given.
 
-    >>> print(as_markdown("Adds. See `fs.run`.\\n\\n>>> 1 + 1\\n2", {"fs": {"run"}}))
+    >>> print(as_markdown("Adds. See `fs.run`.\\n\\n>>> 1 + 1\\n2", {"fs": {"run": "firesteel.run"}}))
     Adds. See [`fs.run`][firesteel.run].
     <BLANKLINE>
     ```pycon
@@ -55,14 +54,20 @@ def as_markdown(docstring: str, public: dict[str, set[str]]) -> str:
     return "\n".join([*made, "```"] if inside else made)
 
 
-def _linked(found: re.Match[str], public: dict[str, set[str]]) -> str:
-    module, name = found[1], found[2]
-    return f"[{found[0]}][{MODULES[module]}.{name}]" if name in public.get(module, ()) else found[0]
+def _linked(found: re.Match[str], public: dict[str, dict[str, str]]) -> str:
+    path = public.get(found[1], {}).get(found[2])
+    return found[0] if path is None else f"[{found[0]}][{path}]"
 
 
-def _members(loader: griffe.GriffeLoader, module: str) -> Iterable[str]:
-    """The public names of a module, if it has been read already."""
+def _paths(loader: griffe.GriffeLoader, module: str) -> dict[str, str]:
+    """The public names of a module, if it has been read already, and where each is described."""
     try:
-        return [name for name in loader.modules_collection[module].members if not name.startswith("_")]
+        members = loader.modules_collection[module].members
     except KeyError:
-        return []
+        return {}
+    # A module inside hides what is imported from it under the same name: `ss.records` is strategies.records.records.
+    return {
+        name: f"{module}.{name}.{name}" if member.kind is griffe.Kind.MODULE else f"{module}.{name}"
+        for name, member in members.items()
+        if not name.startswith("_") and (member.kind is not griffe.Kind.MODULE or name in member.members)
+    }
