@@ -125,7 +125,7 @@ def event_time() -> str:
         parts.append(path(f"M{x} {top}V{at(0):g}", "grid"))
         parts.append(text(x + wide / 2, at(0) + 24, f"batch {batch}", "mid"))
         for place, minute in enumerate(minutes):
-            cx = x + wide * (place + 1) / (len(minutes) + 1)
+            cx = x + wide * (0.4 if len(minutes) == 1 else 0.16 + 0.4 * place)
             late = (batch, minute) in LATE
             parts.append(f'<circle class="dot{" late" if late else ""}" cx="{cx:g}" cy="{at(minute):g}" r="5"/>')
             label = f"9:{minute:02}" if minute < 60 else f"10:{minute - 60:02}"
