@@ -71,11 +71,15 @@ def assert_alike(shown: str, really: str, where: str) -> None:
         pytest.fail(f"{where} says\n\n{want}\nbut it is\n\n{got}", pytrace=False)
 
 
+def uses_spark(page: Path) -> bool:
+    code = (block.text for block in blocks(page.read_text()) if block.language == "python")
+    return USES_SPARK.search("".join(code)) is not None
+
+
 def slow_where_it_uses_spark(page: Path):
     """`make test` runs what a newcomer reads first; the pages that take longer are left to `make test-all`."""
-    first = page.name in ("README.md", "first-property.md")
-    code = "".join(block.text for block in blocks(page.read_text()) if block.language == "python")
-    return pytest.param(page, id=page.name, marks=[] if first or not USES_SPARK.search(code) else pytest.mark.slow)
+    quick = page.name in ("README.md", "first-property.md") or not uses_spark(page)
+    return pytest.param(page, id=page.name, marks=[] if quick else pytest.mark.slow)
 
 
 class Reader:
@@ -95,13 +99,11 @@ class Reader:
         where = f"{self.page.name}:{block.line}"
         file = self.folder / (block.title or f"{self.page.stem}_{block.line}.py")
         file.write_text(block.text)  # a file, so that lambdas can be shown by their source
-        before = set(self.names)
         exec(compile(block.text, str(file), "exec"), self.names)
         shown = following.text if following is not None and following.title == "Output" else promised(block.text)
         assert_alike(shown, self.capsys.readouterr().out, where)
         defined = [node.name for node in ast.parse(block.text).body if isinstance(node, ast.FunctionDef)]
         tests = [name for name in defined if name.startswith("test_")]
-        assert set(tests) <= set(self.names) and before <= set(self.names)
         fails = following is not None and following.title == "Failure"
         for name in tests[:-1] if fails else tests:
             self.call(name)
@@ -121,8 +123,7 @@ class Reader:
 @pytest.mark.parametrize("page", [*map(slow_where_it_uses_spark, PAGES)])
 def test_the_code_of_a_page_does_what_the_page_says(page, request, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    uses_spark = "slow" in {mark.name for mark in request.node.iter_markers()} or USES_SPARK.search(page.read_text())
-    Reader(page, tmp_path, capsys, request.getfixturevalue("spark") if uses_spark else None).read()
+    Reader(page, tmp_path, capsys, request.getfixturevalue("spark") if uses_spark(page) else None).read()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
