@@ -8,6 +8,7 @@ follows. A block titled "Failure" says how the last test before it fails. `...` 
 import ast
 import doctest
 import inspect
+import json
 import re
 import runpy
 import tomllib
@@ -131,7 +132,7 @@ def test_the_commands_of_a_page_exist(page):
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     subcommands = {command.name for command in all_commands()}
     text = page.read_text()
-    shell = "\n".join(block.text for block in blocks(text) if block.language in ("sh", "console"))
+    shell = "\n".join(block.text for block in blocks(text) if block.language == "sh")
     inline = "\n".join(re.findall(r"`((?:make|firesteel) [^`]*)`", text))
     for target in re.findall(r"^\s*make ([a-z-]+)|&& make ([a-z-]+)", f"{shell}\n{inline}", re.MULTILINE):
         assert "".join(target) in targets
@@ -142,9 +143,11 @@ def test_the_commands_of_a_page_exist(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_other_blocks_of_a_page_can_be_read(page):
     for block in blocks(page.read_text()):
-        assert block.language in ("python", "text", "sh", "toml"), f"{page.name}:{block.line}: which language?"
+        assert block.language in ("python", "text", "sh", "toml", "json"), f"{page.name}:{block.line}: which language?"
         if block.language == "toml":
             tomllib.loads(block.text)
+        if block.language == "json":
+            json.loads(block.text)
 
 
 # --- the harness itself ----------------------------------------------------------------------------------------------
