@@ -29,13 +29,21 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OutputMode: TypeAlias = Literal["append", "update", "complete"]
+"""Spark's output modes."""
 Engine: TypeAlias = Literal["structured", "dstream", "batch"]
+"""What can run a subject: Structured Streaming, DStreams, or a batch job."""
 Subject: TypeAlias = Callable[..., Any]
+<<<<<<< HEAD
 Streams: TypeAlias = (
     "SearchStrategy[Stream] | SearchStrategy[Batch] | SearchStrategy[dict[str, Stream]] | SearchStrategy[Case] "
     "| Stream | Mapping[str, Stream]"
 )
 """A strategy of cases; or one case, which is then the only one that is run."""
+=======
+"""Your job: a function from DataFrames (or DStreams, or RDDs) to a DataFrame, or to a dict of them by name."""
+Streams: TypeAlias = "SearchStrategy[Stream] | SearchStrategy[dict[str, Stream]] | SearchStrategy[Case]"
+"""What a check draws its cases from: a strategy of streams, of dicts of streams by input name, or of cases."""
+>>>>>>> f7731e8849a152bed59c852354f6c1c60950ccf8
 
 
 class RunOptions(TypedDict, total=False):
@@ -86,7 +94,9 @@ class CheckOptions(RunOptions, total=False):
     """How close a trace came to breaking the property, the higher the closer: cases that score high are tried again
     with small changes. Left out, the formula itself says it: by premises that held, and promises kept late."""
     on_inconclusive: Literal["fail", "pass"]
+    """What a trace that is too short to decide the property means: "fail" if left out."""
     on_vacuous: Literal["fail", "pass"]
+    """What a property that says nothing about any of the cases means: "fail" if left out."""
 
 
 @dataclass(frozen=True)

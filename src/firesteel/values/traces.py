@@ -30,7 +30,9 @@ class Instant:
     index: int
     """0, 1, 2, ...: the input batch, or the window."""
     inputs: Mapping[str, Batch] = field(default_factory=_no_batches)
+    """The batch of every input, by name; `input` where there is one."""
     outputs: Mapping[str, Batch] = field(default_factory=_no_batches)
+    """What every output put out, by name; `output` where there is one."""
     time: datetime | None = None
     """Start of the window with `over=`, else the batch's time; aware, UTC."""
     is_window: bool = False
