@@ -64,9 +64,7 @@ def _holds(formula, word):
                 on(formula.then, k, last) and all(on(formula.first, j, last) for j in range(k)) for k in suffixes
             )
         case "Release":
-            return all(
-                on(formula.then, k, last) or any(on(formula.first, j, last) for j in range(k)) for k in suffixes
-            )
+            return all(on(formula.then, k, last) or any(on(formula.first, j, last) for j in range(k)) for k in suffixes)
         case "Chop":
             return split([formula.first, formula.then])
         case "Star":
@@ -120,9 +118,7 @@ def _projected(formula, word):
     last = len(word) - 1
     for points in _cuts(len(formula.parts), last):
         ends = (0, *points)
-        if all(
-            _holds(part, word[a : b + 1]) for part, a, b in zip(formula.parts, ends[:-1], ends[1:], strict=True)
-        ):
+        if all(_holds(part, word[a : b + 1]) for part, a, b in zip(formula.parts, ends[:-1], ends[1:], strict=True)):
             distinct = sorted(set(ends))
             if ends[-1] < last:
                 projections = [[*distinct, *range(ends[-1] + 1, last + 1)]]

@@ -10,6 +10,8 @@ Inside: `terms` and `derivative` say what a formula means, `automaton` builds fr
 
 from firesteel.logic.pptl.automaton import Automaton as Automaton
 from firesteel.logic.pptl.automaton import automaton as automaton
+from firesteel.logic.pptl.explain import Explanation as Explanation
+from firesteel.logic.pptl.explain import Step as Step
 from firesteel.logic.pptl.formulas import Formula as Formula
 from firesteel.logic.pptl.formulas import FormulaLike as FormulaLike
 from firesteel.logic.pptl.limits import Inconclusive as Inconclusive
@@ -43,4 +45,8 @@ from firesteel.logic.pptl.operators import weak_next as weak_next
 from firesteel.logic.pptl.operators import while_ as while_
 from firesteel.logic.pptl.parser import PptlSyntaxError as PptlSyntaxError
 from firesteel.logic.pptl.parser import parse as parse
+from firesteel.logic.pptl.questions import equivalent as equivalent
+from firesteel.logic.pptl.questions import satisfiable as satisfiable
+from firesteel.logic.pptl.questions import witness as witness
 from firesteel.logic.pptl.states import State as State
+from firesteel.logic.pptl.translate import of as of

@@ -8,7 +8,7 @@ small in the end is seldom large on the way.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache
 
 from firesteel.logic.pptl import formulas as f
@@ -103,13 +103,27 @@ class Automaton:
         >>> [sorted(state) for state in pptl.parse("next p ; q").automaton().shortest()]
         [[], ['p', 'q']]
         """
+        return self._search(lambda to: self.accepting[to])
+
+    def word_to(self, state: int) -> list[frozenset[str]]:
+        """A shortest word that leads to a state; the start is where no word leads.
+
+        >>> from firesteel.logic import pptl
+        >>> a = pptl.parse("[] p").automaton()
+        >>> a.run(a.word_to(2)), a.word_to(0)
+        (2, [])
+        """
+        return (self._search(lambda to: to == state) or []) if state else []
+
+    def _search(self, wanted: Callable[[int], bool]) -> list[frozenset[str]] | None:
+        """The shortest word of at least one letter that leads to a state that is wanted."""
         came: dict[int, tuple[int, frozenset[str]]] = {}
         todo = deque([0])
         while todo:
             state = todo.popleft()
             ways = [(frozenset(n for n, holds in asked if holds), to) for asked, to in paths_of(self.rows[state])]
             for letter, to in sorted(ways, key=lambda way: (len(way[0]), sorted(way[0]))):
-                if self.accepting[to]:
+                if wanted(to):
                     return [*_word(came, state), letter]
                 if to not in came and to != 0:
                     came[to] = (state, letter)

@@ -94,8 +94,10 @@ class Diagrams:
             if type(diagram) is Ask:
                 no, yes = self.mapped(change, diagram.no, known), self.mapped(change, diagram.yes, known)
                 found = self.ask(diagram.name, no, yes)
+            elif diagram is self.void:
+                found = diagram
             else:
-                found = diagram if diagram is self.void else self.leaf(change(diagram.value))
+                found = self.leaf(change(diagram.value))  # type: ignore[union-attr]
             known[diagram] = found
         return found
 

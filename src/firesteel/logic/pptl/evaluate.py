@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from firesteel.errors import InvalidArgument, described
+from firesteel.errors import InvalidArgument
 from firesteel.logic.pptl.derivative import Reader
 from firesteel.logic.pptl.formulas import Formula
 from firesteel.logic.pptl.states import Known, State
@@ -14,13 +14,11 @@ from firesteel.logic.verdicts import Verdict
 
 def evaluate(formula: Formula, trace: Iterable[State], *, names: Collection[str] = ()) -> Verdict:
     """True or false: the trace is complete."""
-    if isinstance(trace, (str, bytes)) or not isinstance(trace, Iterable):
-        raise InvalidArgument(f'{described("trace", trace)} is not a trace: write a list of states, [{{"p"}}, set()]')
     terms = Terms()
     reader, known = Reader(terms), Known(formula, names)
     ends, rest = None, terms.of(formula)
-    for index, state in enumerate(trace):
-        ends, rest = reader.read(rest, known.letter(state, index))
+    for letter in known.letters(trace):
+        ends, rest = reader.read(rest, letter)
     if ends is None:
         raise no_states()
     return Verdict.TRUE if ends else Verdict.FALSE

@@ -139,7 +139,15 @@ class Formula:
 
         return automaton(self, exclusive=exclusive, cap=cap)
 
-    def explain(self, trace: Iterable[State], *, ended: bool = True, names: Collection[str] = ()) -> Explanation:
+    def explain(
+        self,
+        trace: Iterable[State],
+        *,
+        ended: bool = True,
+        names: Collection[str] = (),
+        exclusive: Iterable[Collection[str]] = (),
+        cap: int = CAP,
+    ) -> Explanation:
         """Why the verdict on a trace is what it is: the shortest prefix that decides, and what was open on the way.
 
         `ended=False` says that the trace may go on.
@@ -151,7 +159,7 @@ class Formula:
         """
         from firesteel.logic.pptl.explain import explain
 
-        return explain(self, trace, ended=ended, names=names)
+        return explain(self, trace, ended=ended, names=names, exclusive=exclusive, cap=cap)
 
 
 FormulaLike: TypeAlias = Formula | str | bool

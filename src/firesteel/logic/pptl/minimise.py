@@ -1,7 +1,7 @@
 """Makes an automaton as small as possible: states that accept the same continuations become one.
 
-States start in two blocks, accepting and not, and a block is split as long as its states lead to different blocks. After
-a split only the states before those that moved are looked at again, and the largest part of a block stays where it is.
+States start in two blocks, accepting and not. A block is split as long as its states lead to different blocks. After a
+split, the largest part of the block keeps its number, and only states that lead to the other parts are looked at again.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 
 from firesteel.logic.pptl.automaton import Automaton, automaton
 from firesteel.logic.pptl.evaluate import no_states
+from firesteel.logic.pptl.explain import failing, open_after
 from firesteel.logic.pptl.formulas import CAP, Formula
 from firesteel.logic.pptl.states import Known, State, groups_of
 from firesteel.logic.verdicts import Verdict
@@ -47,7 +48,8 @@ class Monitor:
         self._known = Known(formula, names, groups)
         self._whole = automaton(formula, exclusive=groups, cap=cap)
         self._places = [_Place(self._whole, number) for number in range(len(self._whole))]
-        self._place = self._places[0]
+        self._place = self._before = self._places[0]
+        self._last: State = frozenset()
         self._verdict = self._place.verdict
         self._states = 0
         self._finished = False
@@ -68,7 +70,7 @@ class Monitor:
             place = self._place.after[frozenset(state)] if type(state) is set else self._place.after[state]  # type: ignore[index]
         except (KeyError, TypeError):
             place = self._found(state)
-        self._place = place
+        self._before, self._place, self._last = self._place, place, state
         self._states += 1
         self._verdict = verdict = place.verdict
         return verdict
@@ -81,6 +83,38 @@ class Monitor:
         place = self._places[self._whole.after(self._place.number, letter)]
         self._place.after[letter] = place
         return place
+
+    @property
+    def open(self) -> Formula | None:
+        """What the rest of the trace has to satisfy. It is worked out when it is asked for, so a step costs no more.
+
+        Traces that lead to the same state of the automaton leave the same open. It is written as the shortest of them
+        leaves it. None where it is too deep to be written.
+
+        >>> from firesteel.logic import pptl
+        >>> monitor = pptl.parse("[] (request -> <> reply)").monitor()
+        >>> _ = monitor.step({"request"})
+        >>> print(monitor.open)
+        <> reply and [] (request -> <> reply)
+        """
+        return open_after(self.formula, self._whole.word_to(self._place.number))
+
+    @property
+    def failed(self) -> tuple[Formula, ...]:
+        """Once the verdict is false: the parts of the formula that the last state, or the end, made false.
+
+        Ask when the verdict turns false: after more states it is about these.
+
+        >>> from firesteel.logic import pptl
+        >>> monitor = pptl.parse("[] (request -> <> reply)").monitor()
+        >>> _ = monitor.step({"request"}), monitor.finish()
+        >>> [str(part) for part in monitor.failed]
+        ['[] (request -> <> reply)']
+        """
+        if self._verdict is not Verdict.FALSE or not self._states:
+            return ()
+        letter = self._known.letter(self._last, self._states - 1)
+        return tuple(failing(self.formula, self._whole.word_to(self._before.number), letter, ended=self._finished))
 
     def finish(self) -> Verdict:
         """The trace ends here: true or false.

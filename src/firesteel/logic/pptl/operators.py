@@ -287,7 +287,7 @@ def formula_of(value: FormulaLike, argument: str = "formula") -> Formula:
         case str():
             return parse(value)
     raise InvalidArgument(
-        f'{described(argument, value)} is not a formula: write a formula, its text such as "p until q", or True or False'
+        f'{described(argument, value)} is not a formula: write a formula, a text such as "p until q", or True or False'
     )
 
 

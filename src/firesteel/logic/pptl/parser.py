@@ -7,7 +7,6 @@ Words and signs are found first, then the formula: operators that stand between 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NoReturn
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.logic.pptl.formulas import (
@@ -73,12 +72,12 @@ def parse(text: str) -> Formula:
     >>> pptl.parse("[] (request -> )")
     Traceback (most recent call last):
         ...
-    firesteel.logic.pptl.parser.PptlSyntaxError: expected a formula, found ')' at position 15 (line 1, column 16):
+    firesteel.logic.pptl.parser.PptlSyntaxError: expected a formula, found ')', at position 15 (line 1, column 16):
         [] (request -> )
                        ^
     """
     if not isinstance(text, str):
-        raise InvalidArgument(f"{described('text', text)} is not a text: write pptl.parse(\"[] (request -> <> reply)\")")
+        raise InvalidArgument(f'{described("text", text)} is not a text: write pptl.parse("[] (request -> <> reply)")')
     return _Parser(text).whole()
 
 
@@ -105,7 +104,7 @@ class _Parser:
     def whole(self) -> Formula:
         formula = self._formula(IFF)
         if self._token.kind != "end":
-            self._fail("expected an operator or the end of the text")
+            raise self._unexpected("expected an operator or the end of the text")
         return formula
 
     # --- words and signs ---
@@ -138,7 +137,7 @@ class _Parser:
         if word.isidentifier():
             return _Token(word if word in KEYWORDS else "name", word, at, end)
         hint = _HINTS.get(text[at])
-        self._complain(f"{text[at]!r} means nothing here{': ' + hint if hint else ''};", at)
+        raise self._error(f"{text[at]!r} means nothing here{': ' + hint if hint else ''}", at)
 
     def _quoted(self, start: int) -> _Token:
         text, at, name = self._text, start + 1, ""
@@ -148,9 +147,9 @@ class _Parser:
             name += text[at : at + 1]
             at += 1
         if at >= len(text):
-            self._complain('a name in quotes has no closing `"`;', start)
+            raise self._error('a name in quotes has no closing `"`', start)
         if not name:
-            self._complain("a name has at least one character;", start)
+            raise self._error("a name has at least one character", start)
         return _Token("name", name, start, at + 1)
 
     # --- formulas ---
@@ -173,7 +172,7 @@ class _Parser:
     def _deeper(self) -> None:
         self._depth += 1
         if self._depth > DEEPEST:
-            self._complain(f"the formula is nested deeper than {DEEPEST}: use P^n, len(n) or P*;", self._token.at)
+            raise self._error(f"the formula is nested deeper than {DEEPEST}: use P^n, len(n) or P*", self._token.at)
 
     def _joined(self, left: Formula) -> Formula:
         sign = self._take().kind
@@ -208,9 +207,9 @@ class _Parser:
         if self._token.kind in PREFIXES:
             made = PREFIXES[self._take().kind]
             self._deeper()
-            formula = made(self._prefixed())
+            body = self._prefixed()
             self._depth -= 1
-            return formula
+            return made(body)
         formula = self._primary()
         while self._token.kind in ("*", "^"):
             if self._take().kind == "*":
@@ -249,15 +248,15 @@ class _Parser:
                 body = self._formula(IFF)
                 self._take("}")
                 return While(test, body)
-        self._fail("expected a formula")
+        raise self._unexpected("expected a formula")
 
     def _in_parentheses(self) -> Formula:
         self._take("(")
         inside = self._formula(IFF)
         if self._token.kind == ",":
-            self._fail(
-                "expected ')': a list of formulas stands only before `prj`, and where `prj` is part of a larger "
-                "formula, parentheses go round all of ((P, Q) prj R);"
+            raise self._unexpected(
+                "expected ')' (a list of formulas stands only before `prj`, and a `prj` inside a larger formula needs "
+                "parentheses of its own: ((P, Q) prj R))"
             )
         self._take(")")
         return inside
@@ -265,32 +264,32 @@ class _Parser:
     def _number(self, after: str) -> int:
         token = self._token
         if token.kind != "number":
-            self._fail(f"expected a whole number after {after}")
+            raise self._unexpected(f"expected a whole number after {after}")
         # Python reads no more than a few thousand digits, and a longer number is out of range all the same.
         if len(token.value) > 9 or int(token.value) > LARGEST:
-            self._complain(f"{token.value[:20]} is out of range: write a whole number from 0 to {LARGEST};", token.at)
+            raise self._error(f"{token.value[:20]} is out of range: write a whole number from 0 to {LARGEST}", token.at)
         self._take()
         return int(token.value)
 
     def _take(self, expected: str | None = None) -> _Token:
         token = self._token
         if expected is not None and token.kind != expected:
-            self._fail(f"expected {expected!r}")
+            raise self._unexpected(f"expected {expected!r}")
         self._next += 1
         return token
 
     # --- errors ---
 
-    def _fail(self, expected: str) -> NoReturn:
-        self._complain(f"{expected.rstrip(';')}, found {self._token}", self._token.at)
+    def _unexpected(self, expected: str) -> PptlSyntaxError:
+        return self._error(f"{expected}, found {self._token}", self._token.at)
 
-    def _complain(self, complaint: str, at: int) -> NoReturn:
+    def _error(self, complaint: str, at: int) -> PptlSyntaxError:
         before = self._text[:at]
         line, column = before.count("\n") + 1, at - (before.rfind("\n") + 1) + 1
-        shown = (self._text.splitlines() or [""])[min(line, len(self._text.splitlines()) or 1) - 1]
+        shown = self._text.split("\n")[line - 1]
         start = max(0, column - 60)
-        raise PptlSyntaxError(
-            f"{complaint} at position {at} (line {line}, column {column}):\n"
+        return PptlSyntaxError(
+            f"{complaint}, at position {at} (line {line}, column {column}):\n"
             f"    {shown[start : start + 100]}\n    {' ' * (column - 1 - start)}^",
             at,
         )

@@ -1,8 +1,11 @@
-"""States as users give them: the set of names that hold, or a mapping of names to bools. A misspelt name is an error."""
+"""States as users give them: the set of names that hold, or a mapping of names to bools.
+
+A name that is not known is an error, because it is most often a misspelt one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from difflib import get_close_matches
 from typing import Any, TypeAlias
 
@@ -43,6 +46,15 @@ class Known:
         self.needed = formula.names
         self.exclusive = exclusive
         self.names = self.needed.union(names_of(names, "names"), *exclusive)
+
+    def letters(self, trace: Any) -> Iterator[frozenset[str]]:
+        """The names that hold, state by state."""
+        if isinstance(trace, (str, bytes, Mapping, Set)) or not isinstance(trace, Iterable):
+            raise InvalidArgument(
+                f'{described("trace", trace)} is not a trace: write a list of states, such as [{{"p"}}, {{"p", "q"}}]'
+            )
+        for index, state in enumerate(trace):
+            yield self.letter(state, index)
 
     def letter(self, state: Any, index: int) -> frozenset[str]:
         """The names that hold in the state with this index; an error where a name is not known."""
@@ -88,13 +100,9 @@ class Known:
     def _refuse(self, unknown: Collection[Any], index: int) -> None:
         name = min(unknown, key=repr)
         near = get_close_matches(name, self.names, n=1) if isinstance(name, str) else []
-        meant = f"; is {near[0]!r} meant?" if near else ""
         raise InvalidArgument(
-            f"state {index} has the name {name!r}, which is not in the formula{meant} It has {_listed(self.names)}. "
-            "If the name is right, declare it with names="
-            if near
-            else f"state {index} has the name {name!r}, which is not in the formula: it has {_listed(self.names)}. "
-            "If the name is right, declare it with names="
+            f"state {index} has {name!r}, which is not a name of the formula: {_listed(self.names)}"
+            f"{f' (is {near[0]!r} meant?)' if near else ''}. If it is right, declare it: names=[{name!r}]"
         )
 
 

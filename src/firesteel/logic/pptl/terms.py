@@ -138,11 +138,7 @@ class Terms:
             return self.true
         clauses = {part: set(part.args) if part.kind is Kind.AND else {part} for part in parts}
         # a or (a and b) is a
-        fewest = {
-            part
-            for part, clause in clauses.items()
-            if not any(other < clause for other in clauses.values())
-        }
+        fewest = {part for part, clause in clauses.items() if not any(other < clause for other in clauses.values())}
         return self._set(Kind.OR, fewest, self.false)
 
     def _parts(self, kind: Kind, terms: Iterable[Term], *, neutral: Term, absorbing: Term) -> set[Term] | None:
@@ -258,7 +254,8 @@ class Terms:
     def of(self, formula: Formula, inner: Callable[[Formula], Term] | None = None) -> Term:
         """A formula as a term; `inner` says what stands for the formulas directly inside it."""
         term = self._of(formula, inner or self.of)
-        self.written.setdefault(term, formula)
+        if term.kind not in (Kind.TRUE, Kind.FALSE):
+            self.written.setdefault(term, formula)
         return term
 
     def _of(self, formula: Formula, of: Callable[[Formula], Term]) -> Term:
@@ -338,8 +335,12 @@ class Terms:
 def formula_of(term: Term, terms: Terms) -> Formula:
     """A term as a formula: in the words of the user where the term came from one."""
     written = terms.written.get(term)
-    if written is not None:
-        return written
+    if written is None:
+        written = terms.written[term] = _written(term, terms)
+    return written
+
+
+def _written(term: Term, terms: Terms) -> Formula:
     inner = [formula_of(arg, terms) for arg in term.args if isinstance(arg, Term)]
     match term.kind:
         case Kind.TRUE | Kind.FALSE:
