@@ -29,7 +29,7 @@ from firesteel.logic.ltl.formulas import (
     Release,
     Until,
 )
-from firesteel.logic.pptl.automaton import Automaton
+from firesteel.logic.pptl.automata import Automaton
 from firesteel.logic.pptl.diagrams import paths_of, values_of
 from firesteel.logic.verdicts import Verdict
 

@@ -15,7 +15,7 @@ from firesteel.logic.ltl.formulas import FALSE, TRUE, And, Atom, Formula, Implie
 from firesteel.logic.ltl.obligations import Left, Open
 from firesteel.logic.ltl.progression import Rules, Turn, progress
 from firesteel.logic.pptl import formulas as f
-from firesteel.logic.pptl.automaton import Automaton, automaton
+from firesteel.logic.pptl.automata import Automaton, automaton
 from firesteel.logic.pptl.diagrams import Ask, values_of
 from firesteel.logic.pptl.operators import formula_of
 from firesteel.logic.verdicts import Verdict

@@ -4,12 +4,12 @@
 complete trace, `Formula.monitor` one that is still coming in. `satisfiable`, `witness` and `equivalent` ask about
 formulas themselves. Pure Python; a state is a set of names.
 
-Inside: `terms` and `derivative` say what a formula means, `automaton` builds from them (with `diagrams` and
+Inside: `terms` and `derivative` say what a formula means, `automata` builds from them (with `diagrams` and
 `minimise`), and `monitor`, `evaluate` and `explain` read traces.
 """
 
-from firesteel.logic.pptl.automaton import Automaton as Automaton
-from firesteel.logic.pptl.automaton import automaton as automaton
+from firesteel.logic.pptl.automata import Automaton as Automaton
+from firesteel.logic.pptl.automata import automaton as automaton
 from firesteel.logic.pptl.explain import Explanation as Explanation
 from firesteel.logic.pptl.explain import Step as Step
 from firesteel.logic.pptl.formulas import Formula as Formula

@@ -3,7 +3,7 @@
 Reading a state turns a term into two answers: does it hold if the trace ends with this state, and what does the rest of
 the trace have to satisfy if it goes on? Each operator has one rule. It names the terms whose answers it needs, and says
 how to join these answers. The rule is the same for one concrete state (`Reader`) and for all states at once
-(`automaton`, with decision diagrams).
+(`automata`, with decision diagrams).
 """
 
 from __future__ import annotations

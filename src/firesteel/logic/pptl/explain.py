@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from firesteel.errors import InvalidArgument
-from firesteel.logic.pptl.automaton import Automaton, automaton
+from firesteel.logic.pptl.automata import Automaton, automaton
 from firesteel.logic.pptl.derivative import Reader
 from firesteel.logic.pptl.evaluate import no_states
 from firesteel.logic.pptl.formulas import CAP, Formula

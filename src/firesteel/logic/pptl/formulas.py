@@ -15,7 +15,7 @@ from firesteel.errors import InvalidArgument
 from firesteel.logic.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from firesteel.logic.pptl.automaton import Automaton
+    from firesteel.logic.pptl.automata import Automaton
     from firesteel.logic.pptl.explain import Explanation
     from firesteel.logic.pptl.monitor import Monitor
     from firesteel.logic.pptl.states import State
@@ -135,7 +135,7 @@ class Formula:
         >>> len(pptl.parse("[] p").automaton())
         3
         """
-        from firesteel.logic.pptl.automaton import automaton
+        from firesteel.logic.pptl.automata import automaton
 
         return automaton(self, exclusive=exclusive, cap=cap)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from firesteel.errors import InvalidArgument, described
 from firesteel.logic.bounds import whole_number
 
-# Steps of work for each state that is allowed. Formulas that are not out of hand need fewer than 100.
-_STEPS = 400
+# Steps of work for each state that is allowed, and for any automaton. Few formulas need more than 30 for a state.
+_STEPS, _ANY = 100, 100_000
 
 
 class Inconclusive(RuntimeError):
@@ -16,15 +16,16 @@ class Inconclusive(RuntimeError):
 class Budget:
     """What is left of the states and the steps of work that one automaton may take."""
 
-    __slots__ = ("_cap", "_formula", "_steps")
+    __slots__ = ("_cap", "_formula", "_most", "_steps")
 
     def __init__(self, formula: object, cap: int) -> None:
-        self._formula, self._cap, self._steps = formula, cap_of(cap), cap * _STEPS
+        self._formula, self._cap = formula, cap_of(cap)
+        self._most = self._steps = _ANY + cap * _STEPS
 
     def spend(self) -> None:
         self._steps -= 1
         if self._steps < 0:
-            raise self._exceeded(f"takes more than {self._cap * _STEPS:,} steps to build")
+            raise self._exceeded(f"takes more than {self._most:,} steps to build")
 
     def states(self, count: int) -> None:
         if count > self._cap:

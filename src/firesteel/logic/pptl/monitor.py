@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from firesteel.logic.pptl.automaton import Automaton, automaton
+from firesteel.logic.pptl.automata import Automaton, automaton
 from firesteel.logic.pptl.evaluate import no_states
 from firesteel.logic.pptl.explain import failing, open_after
 from firesteel.logic.pptl.formulas import CAP, Formula

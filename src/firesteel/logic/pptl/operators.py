@@ -205,11 +205,13 @@ def prj(parts: Iterable[FormulaLike], whole: FormulaLike) -> Formula:
     """The parts hold one after another, and the whole holds on the states where they meet, and on all after them.
 
     >>> from firesteel.logic import pptl
-    >>> every_second = pptl.prj(["len(2)", "len(2)"], "[] p")
+    >>> every_second = pptl.prj(["len(2)", "len(2)"], "len(2) and [] p")
     >>> print(every_second)
-    (len(2), len(2)) prj [] p
+    (len(2), len(2)) prj (len(2) and [] p)
     >>> every_second.evaluate([{"p"}, set(), {"p"}, set(), {"p"}])
     <Verdict.TRUE: 1>
+
+    Where the parts fill the interval, the whole may end at an earlier meeting point: say with `len(n)` if it must not.
     """
     if isinstance(parts, (Formula, str)) or not isinstance(parts, Iterable):
         raise InvalidArgument(f'{described("parts", parts)} is not a list of formulas: write pptl.prj(["p", "q"], "r")')

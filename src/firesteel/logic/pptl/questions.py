@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from firesteel.logic.pptl.automaton import automaton
+from firesteel.logic.pptl.automata import automaton
 from firesteel.logic.pptl.formulas import CAP, FormulaLike, Iff, Not
 from firesteel.logic.pptl.operators import formula_of
 

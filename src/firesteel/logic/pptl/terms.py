@@ -17,7 +17,7 @@ from firesteel.logic.pptl import formulas as f
 from firesteel.logic.pptl.formulas import Formula
 
 if TYPE_CHECKING:
-    from firesteel.logic.pptl.automaton import Automaton
+    from firesteel.logic.pptl.automata import Automaton
 
 
 # A conjunction of disjunctions becomes a disjunction of conjunctions, unless there were more of these than this.
