@@ -24,8 +24,8 @@ def formulas(count, seed, deepest=3, names="pq"):
     return [random_formula(rng, rng.choice([1, 2, 2, deepest]), names) for _ in range(count)]
 
 
-def compare(count, traces, seed, deepest=3):
-    """The pairs of formula and trace on which the readings do not agree, and what was tried."""
+def compare(count, traces, seed, deepest=3, most=3):
+    """The first pairs of formula and trace on which the readings do not agree, and what was tried."""
     rng = random.Random(seed)
     wrong, operators, truths = [], Counter(), Counter()
     for formula in formulas(count, seed, deepest):
@@ -45,13 +45,15 @@ def compare(count, traces, seed, deepest=3):
             ]
             if readings != [expected] * 3:
                 wrong.append((formula, trace, expected, readings))
+                if len(wrong) == most:
+                    return wrong, operators, truths
     return wrong, operators, truths
 
 
 @pytest.mark.slow
 def test_every_reading_agrees_with_brute_force():
     wrong, operators, truths = compare(FORMULAS, TRACES, seed=18)
-    assert not wrong, wrong[:3]
+    assert not wrong
     assert truths.total() >= 20_000
     assert min(truths.values()) >= 0.25 * truths.total(), truths
     few = {name: operators[name] for name in (*OPERATORS, "prj 1", "prj 2", "prj 3") if operators[name] < 500}
@@ -61,7 +63,7 @@ def test_every_reading_agrees_with_brute_force():
 @pytest.mark.sweep
 def test_every_reading_agrees_with_brute_force_for_long(sweep_seed):
     wrong, _, truths = compare(20_000, 20, seed=1800 + sweep_seed, deepest=4)
-    assert not wrong, wrong[:3]
+    assert not wrong
     print(f"\n{truths.total():,} pairs agree")
 
 
@@ -161,9 +163,12 @@ def test_what_is_open_is_what_the_rest_has_to_satisfy():
             whole = [*trace[: step.index + 1], *rest]
             assert oracle.holds(step.open, rest) == oracle.holds(formula, whole), (formula, step)
         for part in explanation.failed:
-            before = explanation.open_before(explanation.prefix - 1)
+            start = explanation.prefix - 1
+            if explanation.open_before(start) == pptl.false and start:
+                start -= 1  # the trace had to end before its last state
+            before = explanation.open_before(start)
             assert pptl.equivalent(pptl.and_(part, before), before), "it was open"
-            tail = trace[explanation.prefix - 1 : explanation.prefix]
+            tail = trace[start : explanation.prefix]
             assert not oracle.holds(part, tail if explanation.ended else [*tail, *rest])
 
 
@@ -265,7 +270,7 @@ _chop, _negation = Terms.chop, Terms.negation
 )
 def test_mutants_of_the_terms_are_caught(monkeypatch, name, mutant):
     monkeypatch.setattr(Terms, name, mutant)
-    assert _caught(600)
+    assert _caught()
 
 
 def test_a_minimisation_that_merges_too_much_is_caught(monkeypatch):
@@ -273,9 +278,9 @@ def test_a_minimisation_that_merges_too_much_is_caught(monkeypatch):
     assert _caught()
 
 
-def _caught(count=150):
+def _caught():
     automata._built.cache_clear()
     try:
-        return bool(compare(count, 4, seed=18)[0])
+        return bool(compare(800, 4, seed=18, most=1)[0])
     finally:
         automata._built.cache_clear()

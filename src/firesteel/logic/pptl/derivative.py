@@ -95,9 +95,12 @@ def _star(term: Term, terms: Terms, body: Term) -> Rule:
 
 
 def _power(term: Term, terms: Terms, body: Term, times: int) -> Rule:
+    # A body that holds on every single state can be left out anywhere, so fewer repetitions say nothing new.
+    optional = body.kind is Kind.OR and terms.empty in body.args
+
     def joined(a: Answer) -> Answer:
-        # Where the body holds on a single state, any number of the repetitions may take no time.
-        fewest = 0 if a.ends else times - 1
+        # Where the body holds on this single state, any number of the repetitions may take no time.
+        fewest = 0 if a.ends and not optional else times - 1
         rests = (terms.chop(a.rest, terms.power(body, left)) for left in range(times - 1, fewest - 1, -1))
         return Answer(a.ends, terms.either(rests))
 

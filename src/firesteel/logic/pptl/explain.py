@@ -49,7 +49,8 @@ class Explanation:
     """The states of the prefix."""
     failed: tuple[Formula, ...] = ()
     """Of a false formula: the parts that were open before the last state of the prefix, and that this state, or the end
-    of the trace after it, makes false. Each of them would have been enough."""
+    of the trace after it, makes false. Each of them would have been enough. Where the trace had to end before that
+    state, they are the parts that wanted it to."""
 
     def open_before(self, index: int) -> Formula | None:
         """What was open before this state was read; before the first, the whole formula.
@@ -93,11 +94,11 @@ def explained(
     """The same, of states that are known to be good, with the automaton of the formula."""
     verdict, prefix = _decided(whole, letters)
     terms = Terms()
-    reader, before = Reader(terms), terms.of(formula)
-    term = before
+    reader, term = Reader(terms), terms.of(formula)
     steps: list[Step] = []
+    before: list[Term] = []
     for index, letter in enumerate(letters[:prefix]):
-        before = term
+        before.append(term)
         ends, term = reader.read(term, letter)
         steps.append(Step(index, letter, _written(term, terms), ends))
     needs_end = not verdict.definite
@@ -105,7 +106,7 @@ def explained(
         verdict = TRUE if steps[-1].ends else FALSE
     failed: tuple[Formula, ...] = ()
     if verdict is FALSE:
-        failed = parts_that_fail(before, letters[prefix - 1], needs_end, terms, reader, cap)
+        failed = _failed(before[-2:], letters[max(prefix - 2, 0) : prefix], needs_end, terms, reader, cap)
     return Explanation(formula, verdict, prefix, needs_end and ended, tuple(steps), failed)
 
 
@@ -119,17 +120,23 @@ def _decided(whole: Automaton, letters: list[frozenset[str]]) -> tuple[Verdict, 
     return INCONCLUSIVE, len(letters)
 
 
-def parts_that_fail(
-    before: Term, letter: frozenset[str], at_the_end: bool, terms: Terms, reader: Reader, cap: int
+def _failed(
+    before: list[Term], letters: list[frozenset[str]], at_the_end: bool, terms: Terms, reader: Reader, cap: int
 ) -> tuple[Formula, ...]:
-    """The parts of what was open that this state makes false by themselves; if none does, all of it."""
-    parts = before.args if before.kind is Kind.AND else (before,)
+    """The parts of what was open that the last state makes false by themselves; if none does, all of it.
+
+    `before` has what was open before the last two states, or before the only one.
+    """
+    term, letter = before[-1], letters[-1]
+    too_long = term is terms.false and len(before) > 1
+    if too_long:
+        term, letter = before[0], letters[0]
     false = []
-    for part in parts:
+    for part in term.args if term.kind is Kind.AND else (term,):
         ends, rest = reader.read(part, letter)
-        if not ends and (at_the_end or _hopeless(rest, terms, cap)):
+        if (too_long or not ends) and (at_the_end or _hopeless(rest, terms, cap)):
             false.append(part)
-    return tuple(written for part in false or [before] if (written := _written(part, terms)) is not None)
+    return tuple(written for part in false or [term] if (written := _written(part, terms)) is not None)
 
 
 def _hopeless(rest: Term, terms: Terms, cap: int) -> bool:
@@ -153,18 +160,16 @@ def _written(term: Term, terms: Terms) -> Formula | None:
 def open_after(formula: Formula, word: Iterable[frozenset[str]]) -> Formula | None:
     """What is open after a word; None where it is too deep to be written as a formula."""
     terms = Terms()
-    return _written(_after(formula, word, terms, Reader(terms)), terms)
-
-
-def failing(formula: Formula, word: Iterable[frozenset[str]], letter: frozenset[str], *, ended: bool) -> list[Formula]:
-    """The parts of what is open after a word that one more letter makes false; `ended` if the trace ends with it."""
-    terms = Terms()
-    reader = Reader(terms)
-    return list(parts_that_fail(_after(formula, word, terms, reader), letter, ended, terms, reader, CAP))
-
-
-def _after(formula: Formula, word: Iterable[frozenset[str]], terms: Terms, reader: Reader) -> Term:
-    term = terms.of(formula)
+    reader, term = Reader(terms), terms.of(formula)
     for letter in word:
         term = reader.read(term, letter).rest
-    return term
+    return _written(term, terms)
+
+
+def failing(formula: Formula, word: list[frozenset[str]], *, ended: bool) -> tuple[Formula, ...]:
+    """The parts of the formula that the last letter of a word makes false; `ended` if the trace ends with it."""
+    terms = Terms()
+    reader, before = Reader(terms), [terms.of(formula)]
+    for letter in word[:-1]:
+        before.append(reader.read(before[-1], letter).rest)
+    return _failed(before[-2:], word[-2:], ended, terms, reader, CAP)

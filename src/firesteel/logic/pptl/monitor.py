@@ -114,7 +114,7 @@ class Monitor:
         if self._verdict is not Verdict.FALSE or not self._states:
             return ()
         letter = self._known.letter(self._last, self._states - 1)
-        return tuple(failing(self.formula, self._whole.word_to(self._before.number), letter, ended=self._finished))
+        return failing(self.formula, [*self._whole.word_to(self._before.number), letter], ended=self._finished)
 
     def finish(self) -> Verdict:
         """The trace ends here: true or false.

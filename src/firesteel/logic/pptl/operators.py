@@ -207,7 +207,7 @@ def prj(parts: Iterable[FormulaLike], whole: FormulaLike) -> Formula:
     >>> from firesteel.logic import pptl
     >>> every_second = pptl.prj(["len(2)", "len(2)"], "len(2) and [] p")
     >>> print(every_second)
-    (len(2), len(2)) prj (len(2) and [] p)
+    (len(2), len(2)) prj len(2) and [] p
     >>> every_second.evaluate([{"p"}, set(), {"p"}, set(), {"p"}])
     <Verdict.TRUE: 1>
 
