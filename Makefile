@@ -12,11 +12,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 # Another number gives a sweep other random draws.
 SEED ?= 0
 
-<<<<<<< HEAD
-.PHONY: demo test test-all sweep lint types imports java redis clean help
-=======
-.PHONY: demo test test-all lint types imports sketches docs docs-serve pictures java redis clean help
->>>>>>> f7731e8849a152bed59c852354f6c1c60950ccf8
+.PHONY: demo test test-all sweep lint types imports docs docs-serve pictures java redis clean help
 
 help:  ## show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -63,11 +59,6 @@ types: $(STAMP)  ## mypy --strict on src and examples
 imports: $(STAMP)  ## the directions of the architecture
 	$(BIN)/lint-imports
 
-<<<<<<< HEAD
-=======
-sketches: $(STAMP) java  ## do the design's sketches fit the package? (skipped where they are not)
-	$(CLEANLY) $(BIN)/python tools/check_sketches.py
-
 docs: $(DOCS_STAMP)  ## the documentation, in site/; a broken link or anchor is an error
 	@$(BIN)/zensical build --clean --strict
 
@@ -77,6 +68,5 @@ docs-serve: $(DOCS_STAMP)  ## the documentation at http://localhost:8000, built 
 pictures: $(STAMP)  ## draw the pictures of the documentation again
 	@$(BIN)/python tools/pictures.py
 
->>>>>>> f7731e8849a152bed59c852354f6c1c60950ccf8
 clean:  ## remove what make made
 	rm -rf $(VENV) build dist site .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -33,17 +33,15 @@ OutputMode: TypeAlias = Literal["append", "update", "complete"]
 Engine: TypeAlias = Literal["structured", "dstream", "batch"]
 """What can run a subject: Structured Streaming, DStreams, or a batch job."""
 Subject: TypeAlias = Callable[..., Any]
-<<<<<<< HEAD
+"""Your job: a function from DataFrames (or DStreams, or RDDs) to a DataFrame, or to a dict of them by name."""
 Streams: TypeAlias = (
     "SearchStrategy[Stream] | SearchStrategy[Batch] | SearchStrategy[dict[str, Stream]] | SearchStrategy[Case] "
     "| Stream | Mapping[str, Stream]"
 )
-"""A strategy of cases; or one case, which is then the only one that is run."""
-=======
-"""Your job: a function from DataFrames (or DStreams, or RDDs) to a DataFrame, or to a dict of them by name."""
-Streams: TypeAlias = "SearchStrategy[Stream] | SearchStrategy[dict[str, Stream]] | SearchStrategy[Case]"
-"""What a check draws its cases from: a strategy of streams, of dicts of streams by input name, or of cases."""
->>>>>>> f7731e8849a152bed59c852354f6c1c60950ccf8
+"""What a check draws its cases from: a strategy of streams, of dicts of streams by input name, or of cases.
+
+A stream itself, or a dict of streams, is the only case then.
+"""
 
 
 class RunOptions(TypedDict, total=False):
