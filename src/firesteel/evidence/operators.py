@@ -100,3 +100,13 @@ class Findings:
     """What was fed, and where its types come from."""
     seconds: float = 0.0
     notes: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class BrokenPromise:
+    """A claim about an operator that does not hold, or that could not be tested."""
+
+    subject: Subject
+    claim: str
+    """As it was claimed: "commutative", or "not stateless"."""
+    finding: Finding

@@ -1,7 +1,7 @@
 """Operators: what a function promises, found out by testing it. Nothing here needs Spark to run.
 
-    from firesteel import operators
-    fs.analyze(operators.reducer(lambda a, b: a - b))
+from firesteel import operators
+fs.analyze(operators.reducer(lambda a, b: a - b))
 """
 
 from firesteel.operators.kinds import Operator as Operator

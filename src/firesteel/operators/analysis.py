@@ -89,7 +89,7 @@ def _names(operator: Operator) -> tuple[tuple[str, ...], ...]:
 def _tried(operator: Operator, workers: Workers, limit: float) -> Inputs:
     def works(operator: Operator, inputs: Inputs, records: Sequence[Any]) -> Sequence[bool]:
         about = About(operator, inputs)
-        pairs = list(zip(records, records[1:] + records[:1], strict=True))
+        pairs = list(zip(records, [*records[1:], *records[:1]], strict=True))
         materials = pairs if operator.kind.family is Family.FOLDS else [(record,) for record in records]
         seen = workers.run(Job(tuple(feed(about, each) for each in materials), limit))
         # A function that does not return has not refused its input.
@@ -101,13 +101,12 @@ def _tried(operator: Operator, workers: Workers, limit: float) -> Inputs:
 def _not_loaded(wanted: Wanted, error: str) -> list[Finding]:
     names = wanted.properties or possible(wanted.operator.kind)
     why = f"it cannot be sent to a new process ({error})"
-    settled = [
+    return [
         unloadable(error)
         if name == "picklable"
         else Finding(name, Verdict.INCONCLUSIVE, why=why, settled_by="picklable")
         for name in names
     ]
-    return settled
 
 
 def _all_open(wanted: Wanted, why: str) -> list[Finding]:
@@ -131,8 +130,10 @@ def _examined(wanted: Wanted, about: About, workers: Workers, loaded: Loaded) ->
             done[name] = settled
             continue
         left = until - time.monotonic()
-        share = time.monotonic() + left if by_name and len(names) == 1 else time.monotonic() + 2 * left / (
-            len(names) - number + 1
+        share = (
+            time.monotonic() + left
+            if by_name and len(names) == 1
+            else time.monotonic() + 2 * left / (len(names) - number + 1)
         )
         budget = Budget(wanted.tests, min(until, share), wanted.limit)
         if wanted.replay is not None:

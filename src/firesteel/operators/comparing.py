@@ -111,12 +111,17 @@ def plain(value: Any) -> Any:
         case dict():
             # Two dictionaries that were filled in another order are equal.
             return {key: plain(each) for key, each in value.items()}
-        case _ if type(value).__eq__ is object.__eq__ and hasattr(value, "__dict__"):
-            return (type(value).__qualname__, {name: plain(each) for name, each in vars(value).items()})
-        case _ if type(value).__eq__ is object.__eq__:
-            return type(value).__qualname__
-        case _:
+        case _ if _has_equality(type(value)):
             return value
+        case _ if hasattr(value, "__dict__"):
+            return (type(value).__qualname__, {name: plain(each) for name, each in vars(value).items()})
+        case _:
+            return type(value).__qualname__
+
+
+def _has_equality(kind: type) -> bool:
+    own: object = kind.__eq__
+    return own is not object.__eq__
 
 
 def has_output(outputs: tuple[Any, ...]) -> bool:

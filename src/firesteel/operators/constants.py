@@ -64,8 +64,8 @@ def _dates_of(found: list[Any]) -> Iterator[date]:
 
 def _held(function: Callable[..., Any]) -> Iterator[Any]:
     """What a function holds besides its code: closure, defaults, globals that are plain data, attributes."""
-    for part in (getattr(function, "args", ()), getattr(function, "keywords", {})):  # of a partial
-        yield part
+    yield getattr(function, "args", ())  # of a partial
+    yield getattr(function, "keywords", {})
     owner = getattr(function, "__self__", None)
     if owner is not None and not isinstance(owner, types.ModuleType | type):
         yield getattr(owner, "__dict__", {})

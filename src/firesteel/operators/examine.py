@@ -121,9 +121,7 @@ class Examiner:
     def _was_whole(self, tally: _Tally) -> bool:
         return tally.tests > 0 and tally.raised == tally.late == tally.died == 0
 
-    def _finding(
-        self, property: str, found: _Found | None, tally: _Tally, whole: bool, budget: Budget
-    ) -> Finding:
+    def _finding(self, property: str, found: _Found | None, tally: _Tally, whole: bool, budget: Budget) -> Finding:
         key = ", ".join(map(str, self.about.operator.key)) if property == "partition_isolated" else None
         if found is None:
             proved = whole and self._was_whole(tally) and property not in _TRUE_BY_WITNESS
@@ -198,9 +196,7 @@ class Examiner:
                 doubts.one_more()
         return None
 
-    def _ran(
-        self, asked: Sequence[Question], limit: float, fresh: bool, tests: Tests | None
-    ) -> list[list[Seen]]:
+    def _ran(self, asked: Sequence[Question], limit: float, fresh: bool, tests: Tests | None) -> list[list[Seen]]:
         """The runs of some questions: as few jobs as possible."""
         answers: list[list[Seen]] = [[] for _ in asked]
         traced = tests is not None and tests.traced
@@ -221,7 +217,9 @@ class Examiner:
         proofs, seen = [], []
         for _ in range(2):
             each = [
-                self.workers.run(Job((side.run,), 3 * limit, True, False, question.watched), elsewhere=side.elsewhere)[0]
+                self.workers.run(Job((side.run,), 3 * limit, True, False, question.watched), elsewhere=side.elsewhere)[
+                    0
+                ]
                 for side in question.sides
             ]
             proof = question.judge(each)
@@ -322,7 +320,8 @@ def encoded(material: Material) -> str:
     from pyspark import cloudpickle
 
     try:
-        return base64.urlsafe_b64encode(zlib.compress(cloudpickle.dumps(material), 9)).decode()
+        blob: bytes = cloudpickle.dumps(material)  # type: ignore[no-untyped-call]
+        return base64.urlsafe_b64encode(zlib.compress(blob, 9)).decode()
     except Exception:
         return ""
 

@@ -144,7 +144,7 @@ def _fresh(zero: Any) -> Any:
 
 
 def _series(rows: Sequence[tuple[Any, ...]], columns: Sequence[tuple[str, str]]) -> list[Any]:
-    import pandas as pd
+    import pandas as pd  # type: ignore[import-untyped]
 
     made = []
     for place, (name, kind) in enumerate(columns):
@@ -164,13 +164,13 @@ def _frame(rows: Sequence[tuple[Any, ...]], columns: Sequence[tuple[str, str]]) 
     import pandas as pd
 
     series = _series(rows, columns)
-    frame = pd.DataFrame({place: column for place, column in enumerate(series)})
-    frame.columns = [name for name, _ in columns]  # type: ignore[assignment]
+    frame = pd.DataFrame(dict(enumerate(series)))
+    frame.columns = [name for name, _ in columns]
     return frame
 
 
 def _arrow(rows: Sequence[tuple[Any, ...]], columns: Sequence[tuple[str, str]]) -> Any:
-    import pyarrow as pa
+    import pyarrow as pa  # type: ignore[import-untyped]
 
     types = {"int64": pa.int64(), "float64": pa.float64(), "bool": pa.bool_(), "datetime64[ns]": pa.timestamp("us")}
     arrays = [

@@ -86,8 +86,7 @@ def known_inputs(operator: Operator, given: Any, sample: Any) -> Inputs | None:
             f"{operator!r} takes columns, and nothing says which: write "
             f'operators.{operator.kind.value}(..., input="user STRING, n BIGINT"), or hand over rows with sample=[...]'
         )
-    found = _from_hints(operator)
-    return found
+    return _from_hints(operator)
 
 
 def tried_inputs(operator: Operator, works: Callable[[Operator, Inputs, Sequence[Any]], Sequence[bool]]) -> Inputs:
@@ -217,7 +216,7 @@ def _parameters(operator: Operator) -> tuple[str, ...]:
 def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
     """The type hints of a function's parameters, as far as they can be read."""
     target = function
-    if not inspect.isroutine(function) and hasattr(type(function), "__call__"):
+    if not inspect.isroutine(function):
         target = getattr(function, "func", type(function).__call__)
     try:
         return typing.get_type_hints(target)

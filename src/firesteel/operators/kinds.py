@@ -130,8 +130,8 @@ def _callable(name: str, function: Any) -> Callable[..., Any]:
         raise InvalidArgument(f"{described(name, function)} is not a function: write a function or a lambda")
     inner = getattr(function, "func", None)  # what F.udf and F.pandas_udf hold
     if inner is not None and hasattr(function, "evalType") and callable(inner):
-        function = inner
-    return function
+        return inner  # type: ignore[no-any-return]
+    return function  # type: ignore[no-any-return]
 
 
 def _key(key: str | int | Sequence[str | int] | None) -> tuple[str | int, ...]:
@@ -143,7 +143,9 @@ def _key(key: str | int | Sequence[str | int] | None) -> tuple[str | int, ...]:
         case list() | tuple() if key and all(isinstance(each, str | int) for each in key):
             return tuple(key)
         case _:
-            raise InvalidArgument(f"{described('key', key)} is not a key: write the name of a column, or a list of them")
+            raise InvalidArgument(
+                f"{described('key', key)} is not a key: write the name of a column, or a list of them"
+            )
 
 
 def _schema(name: str, schema: Any) -> Schema | None:
@@ -152,9 +154,7 @@ def _schema(name: str, schema: Any) -> Schema | None:
     raise InvalidArgument(f'{described(name, schema)} is not a schema: write "user STRING, n INT" or a StructType')
 
 
-def function(
-    function: Callable[..., Any], *, key: str | int | None = None, input: Schema | None = None
-) -> Operator:
+def function(function: Callable[..., Any], *, key: str | int | None = None, input: Schema | None = None) -> Operator:
     """A plain function, or what is inside `F.udf`: one record or value in, one out.
 
     `key` names the parameter or column by which records belong together, for `partition_isolated`. `input` is the
@@ -328,7 +328,7 @@ def inner_function(function: Callable[..., Any]) -> Callable[..., Any]:
             function = function.func
         elif hasattr(function, "__wrapped__"):
             function = function.__wrapped__
-        elif not hasattr(function, "__code__") and hasattr(type(function), "__call__"):
+        elif not hasattr(function, "__code__"):
             call = getattr(type(function).__call__, "__code__", None)
             return function if call is None else type(function).__call__
         else:

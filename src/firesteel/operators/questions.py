@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from firesteel.evidence.operators import Different, Firing, Observed, Proof
@@ -184,7 +183,9 @@ def _spoilt_by_nan(sides: Sequence[Side], equal: Equality) -> Callable[[Sequence
         usual, turned, left, right = outputs
         if usual is None or turned is None or left is None or right is None:
             return None
-        if differ(usual, turned, Pair(*sides[:2]), equal) or not differ(left, right, Pair(*sides[2:]), equal):
+        if differ(usual, turned, Pair(sides[0], sides[1]), equal) or not differ(
+            left, right, Pair(sides[2], sides[3]), equal
+        ):
             return None
         return Different(_observed(sides[2], left), _observed(sides[3], right))
 
@@ -268,6 +269,13 @@ def _same(left: Any, right: Any, equal: Equality) -> bool:
 
 
 SINGLE: dict[str, Asking] = {
-    each.__name__: each
-    for each in (one_to_one, selective, prolific, null_safe, nan_safe, total, pure, keeps_columns)
-} | {"non_blocking": non_blocking_questions}
+    "one_to_one": one_to_one,
+    "selective": selective,
+    "prolific": prolific,
+    "non_blocking": non_blocking_questions,
+    "null_safe": null_safe,
+    "nan_safe": nan_safe,
+    "total": total,
+    "pure": pure,
+    "keeps_columns": keeps_columns,
+}

@@ -15,8 +15,8 @@ _DRAWN = 200
 
 def from_strategy(given: Any) -> d.Samples:
     """Values of a Hypothesis strategy, the simplest first: nothing else is fed."""
-    from hypothesis import HealthCheck, Phase, given as each
-    from hypothesis import seed, settings
+    from hypothesis import HealthCheck, Phase, seed, settings
+    from hypothesis import given as each
     from hypothesis.strategies import SearchStrategy
 
     if not isinstance(given, SearchStrategy):

@@ -39,9 +39,9 @@ class Technique:
         return "+".join([self.source, *said])
 
 
+_SOURCES: tuple[Source, ...] = ("random", "pool", "pairwise")
 TWELVE: tuple[Technique, ...] = tuple(
-    Technique(source, mutation, reuse)
-    for reuse, mutation, source in product((False, True), (False, True), ("random", "pool", "pairwise"))
+    Technique(source, mutation, reuse) for reuse, mutation, source in product((False, True), (False, True), _SOURCES)
 )
 """The paper's techniques, in the order of its Table II."""
 OURS = (Technique("mixed", mutation=True, reuse=True, branches=True),)
@@ -55,7 +55,7 @@ class Tests:
     """Makes the tests of one property by some techniques, in turn, and learns from what came of them."""
 
     about: About
-    property: str
+    name: str
     techniques: tuple[Technique, ...]
     pool: Pool
     rng: Random
@@ -84,13 +84,13 @@ class Tests:
         if new:
             self._lines |= new
             self._corpus.append(material)
-        if had_output and len(self.saved) < 200 and self.property != "deterministic":
+        if had_output and len(self.saved) < 200 and self.name != "deterministic":
             self.saved.append(material)
 
     def _one(self) -> Material:
         technique = self.techniques[self._turn % len(self.techniques)]
         self._turn += 1
-        if technique.reuse and self._reused < len(self.saved) and self.property != "deterministic":
+        if technique.reuse and self._reused < len(self.saved) and self.name != "deterministic":
             self._reused += 1
             return self._fitted(self.saved[self._reused - 1])
         if technique.mutation and self._silent and self.rng.random() < 0.5:
@@ -163,7 +163,7 @@ class Tests:
         if not isinstance(domain, d.Rows) or len(domain.fields) < 2:
             return domain.pooled(self.rng, self.pool)
         if not self._waiting.get(port):
-            from covertable import make
+            from covertable import make  # type: ignore[import-untyped]
 
             choices = [each.choices(self.rng, self.pool) for each in domain.fields]
             numbered = [list(range(len(each))) for each in choices]
@@ -189,9 +189,7 @@ class Tests:
         fixed = []
         for rows in group:
             fixed.append(
-                tuple(
-                    tuple(first[at] if at in places else value for at, value in enumerate(row)) for row in rows
-                )
+                tuple(tuple(first[at] if at in places else value for at, value in enumerate(row)) for row in rows)
             )
         return tuple(fixed)
 
@@ -201,15 +199,14 @@ class Tests:
         """What makes a test of this property more telling: repeated records, few keys, enough values."""
         kind = self.about.operator.kind
         if kind.family is Family.GROUPS:
-            return self._with_other_key(material) if self.property == "partition_isolated" else material
-        if self.property == "partition_isolated" and self.about.operator.key:
+            return self._with_other_key(material) if self.name == "partition_isolated" else material
+        if self.name == "partition_isolated" and self.about.operator.key:
             return self._few_keys(material)
-        if kind.family is not Family.FOLDS and self.property in ("stateless", "commutative") and len(material) < 9:
-            if self.rng.random() < 0.3:
-                at = self.rng.randrange(len(material))
-                material = (*material[:at], material[-1], *material[at:])
-        if kind.family is Family.FOLDS and kind is not Kind.REDUCER:
-            material = tuple(material[:8])
+        if kind.family is Family.FOLDS:
+            return material if kind is Kind.REDUCER else tuple(material[:8])
+        if self.name in ("stateless", "commutative") and len(material) < 9 and self.rng.random() < 0.3:
+            at = self.rng.randrange(len(material))
+            return (*material[:at], material[-1], *material[at:])
         return material
 
     def _few_keys(self, material: Material) -> Material:
@@ -244,8 +241,6 @@ class Tests:
         if len(material) > 1:
             return material
         return (self._group("random"), *material)
-
-
 
 
 def all_materials(about: About, property: str) -> Iterator[Material] | None:

@@ -147,7 +147,7 @@ def pickled(loaded: Loaded) -> bytes:
     from pyspark import cloudpickle
 
     try:
-        blob: bytes = cloudpickle.dumps(loaded)
+        blob: bytes = cloudpickle.dumps(loaded)  # type: ignore[no-untyped-call]
     except Exception as error:
         raise CannotLoad(f"{type(error).__name__}: {error}") from error
     return blob
