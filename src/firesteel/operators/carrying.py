@@ -37,7 +37,7 @@ def picklable(examiner: Examiner, loaded: Loaded, budget: Budget) -> Finding:
     tests = Tests(examiner.about, "picklable", examiner.techniques, examiner.pool, Random(examiner.seed))
     materials = tests.some(_TESTS)
     runs = tuple(feed(examiner.about, each) for each in materials)
-    job = Job(runs, budget.limit, fresh=False)
+    job = Job(runs, budget.limit)
     finding = Finding("picklable", Verdict.INCONCLUSIVE, _TESTS)
     here, again = _of_original(loaded, job), _of_original(loaded, job)
     there, elsewhere = examiner.workers.run(job), examiner.workers.run(job, elsewhere=True)

@@ -28,6 +28,8 @@ from firesteel.values.equality import EXACT, Equality
 
 FIRST, MOST = 24, 200
 """How many tests are run in one job: few at first, as the first may be enough."""
+_APART = 8
+"""How many tests of a round share a process with no other test."""
 _SHRINK_SECONDS = 4.0
 _TRUE_BY_WITNESS = ("prolific",)
 
@@ -146,12 +148,19 @@ class Examiner:
         rng = Random(f"{self.seed} {property}")
         tests = Tests(self.about, property, self.techniques, self.pool, rng, self.saved)
         size, fresh = FIRST, False
+        may_mask = self._state_may_mask(property)
         if self.about.operator.kind.family in (Family.COLUMNS, Family.GROUPS):
             size = FIRST // 3
         while tally.tests < budget.tests and not budget.is_over:
             began = time.monotonic()
             materials = tests.some(max(1, min(size, budget.tests - tally.tests)))
             doubts = _Doubts(fresh)
+            if may_mask and not fresh:
+                # What one test leaves behind may hide what another would show. These share a process with nobody.
+                few, materials = materials[:_APART], materials[_APART:]
+                found = self._among(property, few, budget, tally, tests, _Doubts(apart=True))
+                if found is not None:
+                    return found
             found = self._among(property, materials, budget, tally, tests, doubts)
             if found is not None:
                 return found
@@ -163,6 +172,9 @@ class Examiner:
             most = 12 if fresh else MOST
             size = max(1, min(most, 2 * size if took < left / 4 else size // 2))
         return None
+
+    def _state_may_mask(self, property: str) -> bool:
+        return property in ("stateless", "commutative", "partition_isolated")
 
     def _among(
         self,
@@ -176,7 +188,7 @@ class Examiner:
         """The first of some materials that refutes the property, made simpler."""
         doubts = doubts or _Doubts()
         asked = [list(questions(property, self.about, each, self.equal)) for each in materials]
-        answers = self._ran([q for each in asked for q in each], budget.limit, doubts.fresh, tests)
+        answers = self._ran([q for each in asked for q in each], budget.limit, doubts, tests)
         at = 0
         for material, each in zip(materials, asked, strict=True):
             mine = answers[at : at + len(each)]
@@ -196,7 +208,7 @@ class Examiner:
                 doubts.one_more()
         return None
 
-    def _ran(self, asked: Sequence[Question], limit: float, fresh: bool, tests: Tests | None) -> list[list[Seen]]:
+    def _ran(self, asked: Sequence[Question], limit: float, doubts: _Doubts, tests: Tests | None) -> list[list[Seen]]:
         """The runs of some questions: as few jobs as possible."""
         answers: list[list[Seen]] = [[] for _ in asked]
         traced = tests is not None and tests.traced
@@ -205,7 +217,8 @@ class Examiner:
             for side in question.sides:
                 groups.setdefault((side.elsewhere, question.watched), []).append((number, side.run))
         for (elsewhere, watched), runs in groups.items():
-            job = Job(tuple(run for _, run in runs), limit, fresh, traced and not elsewhere, watched)
+            together = 1 if doubts.fresh else 2 if doubts.apart else 0
+            job = Job(tuple(run for _, run in runs), limit, together, traced and not elsewhere, watched)
             for (number, _), seen in zip(runs, self.workers.run(job, elsewhere=elsewhere), strict=True):
                 answers[number].append(seen)
         return answers
@@ -217,9 +230,7 @@ class Examiner:
         proofs, seen = [], []
         for _ in range(2):
             each = [
-                self.workers.run(Job((side.run,), 3 * limit, True, False, question.watched), elsewhere=side.elsewhere)[
-                    0
-                ]
+                self.workers.run(Job((side.run,), 3 * limit, 1, False, question.watched), elsewhere=side.elsewhere)[0]
                 for side in question.sides
             ]
             proof = question.judge(each)
@@ -261,7 +272,7 @@ class Examiner:
         self, property: str, materials: Sequence[Material], budget: Budget, refused: set[bytes]
     ) -> _Found | None:
         asked = [list(questions(property, self.about, each, self.equal)) for each in materials]
-        answers = self._ran([q for each in asked for q in each], budget.limit, False, None)
+        answers = self._ran([q for each in asked for q in each], budget.limit, _Doubts(), None)
         at = 0
         for material, each in zip(materials, asked, strict=True):
             mine = answers[at : at + len(each)]
@@ -289,6 +300,8 @@ class _Doubts:
     """Suspicions that did not come true: after two, runs do not share a process any more."""
 
     fresh: bool = False
+    apart: bool = False
+    """Do only the two runs of a question share a process?"""
     _count: int = 0
 
     def one_more(self) -> None:

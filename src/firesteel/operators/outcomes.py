@@ -87,8 +87,8 @@ class Job:
     runs: tuple[tuple[Any, ...], ...]
     limit: float = 1.0
     """Seconds for one firing."""
-    fresh: bool = False
-    """Is every run to have a process of its own, in which the function was never called before?"""
+    together: int = 0
+    """How many runs share a process in which the function was never called before: all of them if 0."""
     traced: bool = False
     watched: bool = False
 

@@ -1,7 +1,7 @@
 """The worker: a process that loads an operator, never calls it, and forks a child for every job.
 
 So a child starts with the function as it was loaded, whatever earlier calls did, and its death harms nobody. A job's
-runs share a child, or get one each (`Job.fresh`). This module runs in the worker alone:
+runs share a child, or a few of them do (`Job.together`). This module runs in the worker alone:
 
     python -c "from firesteel.operators.process import main; main(...)" IN OUT CLOCK
 """
@@ -62,12 +62,13 @@ def main(arguments: list[str]) -> None:
 
 def _done(operator: Any, job: Job) -> list[Seen]:
     """The job's runs, in as many children as it takes."""
-    if job.fresh:
-        return [seen for number in range(len(job.runs)) for seen in _in_a_child(operator, job, number, number + 1)]
     seen: list[Seen] = []
     deaths = 0
     while len(seen) < len(job.runs) and deaths < _DEATHS:
-        more = _in_a_child(operator, job, len(seen), len(job.runs))
+        end = len(job.runs)
+        if job.together:
+            end = min(end, (len(seen) // job.together + 1) * job.together)
+        more = _in_a_child(operator, job, len(seen), end)
         deaths += any(isinstance(outcome, Died | Late) for outcome in more[-1].outcomes)
         seen += more
     return seen + [Seen((Died("given up after other deaths"),))] * (len(job.runs) - len(seen))
@@ -125,7 +126,7 @@ def _work(operator: Any, job: Job, start: int, end: int, out: int) -> None:
         from firesteel.operators.execute import perform
 
         prepare_child()
-        if not job.fresh:  # a run of its own has the random numbers that this worker began with
+        if job.together != 1:  # a run of its own has the random numbers that this worker began with
             random.seed()
         for run in job.runs[start:end]:
             seen = perform(operator, run, job)

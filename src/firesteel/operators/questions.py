@@ -159,7 +159,7 @@ def null_safe(about: About, material: Material, equal: Equality) -> Iterator[Que
 
     `lambda name: (name or "").upper()` has it. `lambda name: name.upper()` has it not.
     """
-    for hard in _with_hard_value(about, material, None, lambda domain: not isinstance(domain, d.Maybe)):
+    for hard in _with_hard_value(about, material, None, lambda domain: True):
         yield _raising(about, feed(about, material), feed(about, hard))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import subprocess
@@ -18,7 +19,7 @@ from firesteel.operators.process import receive, send
 
 _START = 60.0
 """Seconds for a worker to start and load: a function's module may import much."""
-_OTHER_DAY = 41 * 86_400 + 12_345
+_OTHER_DAY = 41.0 * 86_400 + 12_345
 """How much later it is for the other worker."""
 
 
@@ -27,13 +28,15 @@ class CannotLoad(Exception):
 
 
 class Worker:
-    """One worker process."""
+    """One worker process. It can load one operator after another, as it never calls any of them."""
 
-    def __init__(self, blob: bytes, modules: Sequence[str], *, hash_seed: int, ahead: float) -> None:
-        self._blob, self._modules, self._hash_seed, self._ahead = blob, modules, hash_seed, ahead
+    def __init__(self, hash_seed: int, ahead: float) -> None:
+        self._hash_seed, self._ahead = hash_seed, ahead
         self._process: subprocess.Popen[bytes] | None = None
-        self._loaded = False
+        self._loaded = self._busy = False
         self._in = self._out = -1
+        self._message: dict[str, Any] = {}
+        self._owner = os.getpid()
         self._start()
 
     def _start(self) -> None:
@@ -61,17 +64,34 @@ class Worker:
         )
         os.close(reading)
         os.close(writing)
+
+    def load(self, blob: bytes, modules: Sequence[str]) -> None:
+        """Have it load an operator; `ready` waits for that."""
+        self._message = {"path": list(sys.path), "modules": modules, "operator": blob}
+        self._load_again()
+
+    def _load_again(self) -> None:
+        self._loaded, self._busy = False, True
         with contextlib.suppress(OSError):
-            send(self._out, {"path": list(sys.path), "modules": self._modules, "operator": self._blob})
+            send(self._out, self._message)
+
+    @property
+    def is_idle(self) -> bool:
+        """May another analysis use it?"""
+        alive = self._process is not None and self._process.poll() is None
+        return alive and not self._busy and self._owner == os.getpid()
 
     def ready(self) -> None:
         """Wait until it has loaded the operator."""
         if self._loaded:
             return
         answer = receive(self._in, time.monotonic() + _START)
-        if answer != "loaded":
+        if answer is None:
             self.stop()
-            raise CannotLoad(answer or "the worker ended while it loaded the function")
+            raise CannotLoad("the worker ended while it loaded the function")
+        self._busy = False
+        if answer != "loaded":
+            raise CannotLoad(answer)
         self._loaded = True
 
     def run(self, job: Job) -> list[Seen]:
@@ -79,6 +99,7 @@ class Worker:
         self.ready()
         firings = sum(map(len, job.runs))
         until = time.monotonic() + 30.0 + firings * (job.limit + 1.0)
+        self._busy = True
         try:
             send(self._out, job)
             answer = receive(self._in, until)
@@ -87,13 +108,15 @@ class Worker:
         if answer is None:
             self.stop()
             self._start()
+            self._load_again()
             return [Seen((Died("the worker ended"),))] * len(job.runs)
+        self._busy = False
         return answer  # type: ignore[no-any-return]
 
     def stop(self) -> None:
         """End the process."""
         process, self._process, self._loaded = self._process, None, False
-        if process is None:
+        if process is None or self._owner != os.getpid():  # a copy of the process that started it
             return
         for end in (self._in, self._out):
             with contextlib.suppress(OSError):
@@ -102,44 +125,67 @@ class Worker:
         process.wait()
 
 
+_idle: list[tuple[tuple[int, float], Worker]] = []
+"""Workers that wait for the next analysis: a new one takes half a second. They end with this process."""
+
+
+def _taken(hash_seed: int, ahead: float) -> Worker:
+    for number, (kind, worker) in enumerate(_idle):
+        if kind == (hash_seed, ahead):
+            _idle.pop(number)
+            if worker.is_idle:
+                return worker
+            worker.stop()
+            break
+    return Worker(hash_seed, ahead)
+
+
+@atexit.register
+def _stop_idle() -> None:
+    while _idle:
+        _idle.pop()[1].stop()
+
+
 class Workers:
     """The two workers of an analysis: they differ in their hash seed and their clock. The second starts when needed."""
 
+    HERE, ELSEWHERE = (1, 0.0), (2, _OTHER_DAY)
+
     def __init__(self, loaded: Loaded) -> None:
         self._blob = pickled(loaded)
-        self._modules = [name for name in ("pandas", "pyarrow") if name in _wanted(loaded)]
-        self._here = Worker(self._blob, self._modules, hash_seed=1, ahead=0)
-        self._elsewhere: Worker | None = None
-        self.calls = 0
+        self._modules = sorted(_wanted(loaded))
+        self._used: dict[tuple[int, float], Worker] = {}
+        self._start(self.HERE)
+
+    def _start(self, kind: tuple[int, float]) -> Worker:
+        if kind not in self._used:
+            self._used[kind] = _taken(*kind)
+            self._used[kind].load(self._blob, self._modules)
+        return self._used[kind]
 
     def start_other(self) -> None:
         """Start the other worker now, while there is something else to do."""
-        if self._elsewhere is None:
-            self._elsewhere = Worker(self._blob, self._modules, hash_seed=2, ahead=_OTHER_DAY)
+        self._start(self.ELSEWHERE)
 
     def ready(self) -> None:
-        self._here.ready()
+        """Wait until the operator is loaded."""
+        self._used[self.HERE].ready()
 
     def run(self, job: Job, *, elsewhere: bool = False) -> list[Seen]:
         """Have runs performed, in one of the two."""
-        self.calls += sum(map(len, job.runs))
-        if elsewhere:
-            self.start_other()
-            assert self._elsewhere is not None
-            return self._elsewhere.run(job)
-        return self._here.run(job)
-
-    def fresh(self, run: tuple[Any, ...], limit: float, *, elsewhere: bool = False) -> Seen:
-        """One run in a process of its own."""
-        return self.run(Job((run,), limit, fresh=True), elsewhere=elsewhere)[0]
+        return self._start(self.ELSEWHERE if elsewhere else self.HERE).run(job)
 
     def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._here.stop()
-        if self._elsewhere is not None:
-            self._elsewhere.stop()
+        for which, worker in self._used.items():
+            with contextlib.suppress(CannotLoad):
+                worker.ready()
+            if worker.is_idle:
+                _idle.append((which, worker))
+            else:
+                worker.stop()
 
 
 def pickled(loaded: Loaded) -> bytes:
