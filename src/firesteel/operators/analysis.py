@@ -51,20 +51,33 @@ def analyze(wanted: Wanted) -> Findings:
     try:
         known = known_inputs(operator, wanted.inputs, wanted.sample)
         loaded = Loaded(operator, () if known is None else known.columns)
-        with Workers(loaded) as workers:
-            if "deterministic" in wanted.properties or "picklable" in wanted.properties or not wanted.properties:
-                workers.start_other()
-            workers.ready()
-            inputs = known if known is not None else _tried(operator, workers, wanted.limit)
-            # A worker's start is not counted: it is Python's own, and that of what the function imports.
-            findings = _examined(wanted, About(operator, inputs), workers, loaded)
-        said = f"{inputs.said} ({inputs.source})"
+        try:
+            findings, said = _with_workers(wanted, loaded, known)
+        except CannotLoad as error:
+            if not error.is_of_import:
+                raise
+            findings, said = _with_workers(wanted, loaded, known, by_value=True)
+            findings = [unloadable(str(error)) if each.property == "picklable" else each for each in findings]
     except CannotLoad as error:
         findings, said = _not_loaded(wanted, str(error)), ""
     except NoInputs as error:
         findings, said = _all_open(wanted, str(error)), ""
     subject = Subject(operator.name, operator.kind.value, place_of(inner_function(operator.function)), _names(operator))
     return Findings(subject, tuple(findings), said, time.monotonic() - started)
+
+
+def _with_workers(
+    wanted: Wanted, loaded: Loaded, known: Inputs | None, *, by_value: bool = False
+) -> tuple[list[Finding], str]:
+    """The findings, and what was fed. A worker's start, with what the function imports, is not counted."""
+    operator = wanted.operator
+    with Workers(loaded, by_value=by_value) as workers:
+        if not wanted.properties or {"deterministic", "picklable"} & set(wanted.properties):
+            workers.start_other()
+        workers.ready()
+        inputs = known if known is not None else _tried(operator, workers, wanted.limit)
+        findings = _examined(wanted, About(operator, inputs), workers, loaded)
+    return findings, f"{inputs.said} ({inputs.source})"
 
 
 def _refuse(wanted: Wanted) -> None:

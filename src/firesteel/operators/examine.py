@@ -29,7 +29,7 @@ from firesteel.values.equality import EXACT, Equality
 FIRST, MOST = 24, 200
 """How many tests are run in one job: few at first, as the first may be enough."""
 _APART = 8
-"""How many tests of a round share a process with no other test."""
+"""How many tests of a round have a process for every run."""
 _SHRINK_SECONDS = 4.0
 _TRUE_BY_WITNESS = ("prolific",)
 
@@ -68,7 +68,7 @@ class _Tally:
         died = [outcome for outcome in outcomes if isinstance(outcome, Died)]
         raised = [outcome for outcome in outcomes if isinstance(outcome, Raised)]
         self.late, self.died, self.raised = self.late + bool(late), self.died + bool(died), self.raised + bool(raised)
-        if died:
+        if died and not self.died - 1:
             self.example = died[0].how
         elif raised and not self.died:
             self.example = f"{raised[0].kind}: {raised[0].message}".removesuffix(": ")
@@ -156,9 +156,9 @@ class Examiner:
             materials = tests.some(max(1, min(size, budget.tests - tally.tests)))
             doubts = _Doubts(fresh)
             if may_mask and not fresh:
-                # What one test leaves behind may hide what another would show. These share a process with nobody.
+                # What one run leaves behind may hide what another would show: some have a process of their own.
                 few, materials = materials[:_APART], materials[_APART:]
-                found = self._among(property, few, budget, tally, tests, _Doubts(apart=True))
+                found = self._among(property, few, budget, tally, tests, _Doubts(fresh=True))
                 if found is not None:
                     return found
             found = self._among(property, materials, budget, tally, tests, doubts)
@@ -217,8 +217,7 @@ class Examiner:
             for side in question.sides:
                 groups.setdefault((side.elsewhere, question.watched), []).append((number, side.run))
         for (elsewhere, watched), runs in groups.items():
-            together = 1 if doubts.fresh else 2 if doubts.apart else 0
-            job = Job(tuple(run for _, run in runs), limit, together, traced and not elsewhere, watched)
+            job = Job(tuple(run for _, run in runs), limit, int(doubts.fresh), traced and not elsewhere, watched)
             for (number, _), seen in zip(runs, self.workers.run(job, elsewhere=elsewhere), strict=True):
                 answers[number].append(seen)
         return answers
@@ -300,8 +299,6 @@ class _Doubts:
     """Suspicions that did not come true: after two, runs do not share a process any more."""
 
     fresh: bool = False
-    apart: bool = False
-    """Do only the two runs of a question share a process?"""
     _count: int = 0
 
     def one_more(self) -> None:

@@ -121,6 +121,10 @@ def short_name(function: Callable[..., Any]) -> str:
     >>> short_name(lambda a, b: a - b), short_name(max)
     ('f', 'max')
     """
+    while isinstance(function, partial):
+        function = function.func
+    if getattr(function, "__name__", None) == "<lambda>":
+        return "f"
     name = name_of(function)
     return name if name.isidentifier() else "f"
 

@@ -175,6 +175,7 @@ def prepare_child() -> None:
     silent = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(silent, number)
+    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  whoever forked may have replaced them
 
 
 def _limit_memory() -> None:

@@ -26,6 +26,11 @@ _OTHER_DAY = 41.0 * 86_400 + 12_345
 class CannotLoad(Exception):
     """The operator cannot be sent to a worker, or not loaded there."""
 
+    @property
+    def is_of_import(self) -> bool:
+        """Could the worker not import a module that this process has?"""
+        return str(self).startswith("ModuleNotFoundError")
+
 
 class Worker:
     """One worker process. It can load one operator after another, as it never calls any of them."""
@@ -85,6 +90,8 @@ class Worker:
         """Wait until it has loaded the operator."""
         if self._loaded:
             return
+        if not self._busy:
+            raise CannotLoad("the function could not be loaded")
         answer = receive(self._in, time.monotonic() + _START)
         if answer is None:
             self.stop()
@@ -151,8 +158,8 @@ class Workers:
 
     HERE, ELSEWHERE = (1, 0.0), (2, _OTHER_DAY)
 
-    def __init__(self, loaded: Loaded) -> None:
-        self._blob = pickled(loaded)
+    def __init__(self, loaded: Loaded, *, by_value: bool = False) -> None:
+        self._blob = pickled(loaded, by_value=by_value)
         self._modules = sorted(_wanted(loaded))
         self._used: dict[tuple[int, float], Worker] = {}
         self._start(self.HERE)
@@ -188,14 +195,21 @@ class Workers:
                 worker.stop()
 
 
-def pickled(loaded: Loaded) -> bytes:
-    """The operator as Spark would send it."""
+def pickled(loaded: Loaded, *, by_value: bool = False) -> bytes:
+    """The operator as Spark would send it; or with its functions' modules in it, which a worker cannot import."""
     from pyspark import cloudpickle
 
+    names = {getattr(inner_function(each), "__module__", None) for each in loaded.operator.functions}
+    modules = [sys.modules[name] for name in names if by_value and name in sys.modules]
+    for module in modules:
+        cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
     try:
         blob: bytes = cloudpickle.dumps(loaded)  # type: ignore[no-untyped-call]
     except Exception as error:
         raise CannotLoad(f"{type(error).__name__}: {error}") from error
+    finally:
+        for module in modules:
+            cloudpickle.unregister_pickle_by_value(module)  # type: ignore[no-untyped-call]
     return blob
 
 
