@@ -100,6 +100,7 @@ class Examiner:
     techniques: tuple[Technique, ...] = OURS
     seed: int = 0
     saved: list[Material] = field(default_factory=list)
+    shrinks: bool = True
 
     def answer(self, property: str, budget: Budget) -> Finding:
         """The finding for a property. Only evidence, a witness or a finite domain tried whole is more than open."""
@@ -204,7 +205,8 @@ class Examiner:
                     continue
                 proof = self._confirmed(property, question, budget.limit)
                 if proof is not None:
-                    return self._shrunk(property, _Found(material, question, proof), budget)
+                    found = _Found(material, question, proof)
+                    return self._shrunk(property, found, budget) if self.shrinks else found
                 doubts.one_more()
         return None
 
