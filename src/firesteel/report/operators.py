@@ -62,6 +62,13 @@ def sentence(subject: Subject, finding: Finding) -> str:
                 f"{calls(subject, left)} gives {shown_outputs(left.outputs)}; after cloudpickle, in a new process, "
                 f"it gives {shown_outputs(right.outputs)}"
             )
+        case Different(left, right) if finding.property == "idempotent":
+            return f"{_equation(subject, right)}, not {shown_outputs(left.outputs)}"
+        case Different(left, right) if finding.property == "row_wise":
+            return (
+                f"for one row {calls(subject, left)} gives {shown_outputs(left.outputs)}, and "
+                f"{calls(subject, right)} gives {shown_outputs(right.outputs)}"
+            )
         case Different(left, right):
             return f"{_equation(subject, left)}, {_equation(subject, right)}"
         case Firing(seen, raised=str() as error):
@@ -100,7 +107,9 @@ def test_to_paste(subject: Subject, finding: Finding, replay: str) -> str:
 
 def again(subject: Subject, finding: Finding, replay: str) -> str:
     """A line that shows the evidence again."""
-    return f'fs.holds(operators.{subject.kind}({subject.name}, ...), "{finding.property}", replay="{replay}")'
+    rest = "" if subject.kind in ("reducer", "partition_function") else ", ..."
+    made = f"operators.{subject.kind}({subject.name}{rest})"
+    return f'fs.holds({made}, "{finding.property}", replay="{replay}")'
 
 
 def explained(subject: Subject, finding: Finding) -> str:
@@ -108,7 +117,7 @@ def explained(subject: Subject, finding: Finding) -> str:
     parts = [f"{subject.name} is {in_words(finding)}" if not _is_open(finding) else in_words(finding)]
     said = finding.evidence or sentence(subject, finding)
     if said:
-        parts.append(_capital(said) + ".")
+        parts.append(f"{said}.")
     if finding.port:
         parts.append(f"This is about the {finding.port} port.")
     if finding.key:
@@ -126,10 +135,6 @@ def explained(subject: Subject, finding: Finding) -> str:
 
 def _is_open(finding: Finding) -> bool:
     return in_words(finding).startswith("open")
-
-
-def _capital(text: str) -> str:
-    return text
 
 
 def _indented(text: str) -> str:
