@@ -28,8 +28,8 @@ from firesteel.values.equality import EXACT, Equality
 
 FIRST, MOST = 24, 200
 """How many tests are run in one job: few at first, as the first may be enough."""
-_APART = 8
-"""How many tests of a round have a process for every run."""
+_APART, _ROUNDS_APART = 6, 3
+"""How many tests of the first rounds have a process for every run: a fork costs as much as hundreds of calls."""
 _SHRINK_SECONDS = 4.0
 _TRUE_BY_WITNESS = ("prolific",)
 
@@ -148,7 +148,7 @@ class Examiner:
     def _searched(self, property: str, budget: Budget, tally: _Tally) -> _Found | None:
         rng = Random(f"{self.seed} {property}")
         tests = Tests(self.about, property, self.techniques, self.pool, rng, self.saved)
-        size, fresh = FIRST, False
+        size, fresh, rounds = FIRST, False, 0
         may_mask = self._state_may_mask(property)
         if self.about.operator.kind.family in (Family.COLUMNS, Family.GROUPS):
             size = FIRST // 3
@@ -156,7 +156,8 @@ class Examiner:
             began = time.monotonic()
             materials = tests.some(max(1, min(size, budget.tests - tally.tests)))
             doubts = _Doubts(fresh)
-            if may_mask and not fresh:
+            rounds += 1
+            if may_mask and not fresh and rounds <= _ROUNDS_APART:
                 # What one run leaves behind may hide what another would show: some have a process of their own.
                 few, materials = materials[:_APART], materials[_APART:]
                 found = self._among(property, few, budget, tally, tests, _Doubts(fresh=True))
@@ -228,17 +229,17 @@ class Examiner:
 
     def _confirmed(self, property: str, question: Question, limit: float) -> Proof | None:
         """The proof, if the runs show it twice more, each of them in a new process."""
-        proofs, seen = [], []
-        for _ in range(2):
-            each = [
-                self.workers.run(Job((side.run,), 3 * limit, 1, False, question.watched), elsewhere=side.elsewhere)[0]
-                for side in question.sides
-            ]
-            proof = question.judge(each)
-            if proof is None:
-                return None
-            proofs.append(proof)
-            seen.append(each)
+        seen: list[list[Seen]] = [[], []]
+        for elsewhere in (False, True):
+            sides = [side for side in question.sides if side.elsewhere is elsewhere]
+            if sides:
+                runs = tuple(side.run for _ in seen for side in sides)
+                answers = self.workers.run(Job(runs, 3 * limit, 1, False, question.watched), elsewhere=elsewhere)
+                seen[0] += answers[: len(sides)]
+                seen[1] += answers[len(sides) :]
+        proofs = [question.judge(each) for each in seen]
+        if None in proofs:
+            return None
         if property != "deterministic" and not self._repeated(question, seen[0], seen[1]):
             return None  # it does not even repeat itself: that is another property
         return proofs[-1]
