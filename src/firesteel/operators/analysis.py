@@ -161,7 +161,7 @@ def _examined(wanted: Wanted, about: About, workers: Workers, loaded: Loaded) ->
 def _settled(name: str, about: About, done: dict[str, Finding]) -> Finding | None:
     """What earlier answers settle: the paper's testing order."""
     open_ = Finding(name, Verdict.INCONCLUSIVE)
-    if name not in ("picklable", "deterministic", "pure") and _is_false(done, "deterministic"):
+    if name not in ("deterministic", "pure") and _is_false(done, "deterministic"):
         return replace(open_, settled_by="deterministic", why="it is not deterministic, so this was not tested")
     if name == "stateless" and _is_false(done, "non_blocking"):
         blocking = done["non_blocking"]

@@ -8,12 +8,14 @@ import select
 import signal
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 from firesteel.evidence.operators import Different, Finding, Observed, Unloadable
 from firesteel.logic.verdicts import Verdict
-from firesteel.operators.comparing import Pair, Side, differ
+from firesteel.operators.comparing import Pair, Side, differ, has_output
 from firesteel.operators.examine import Budget, Examiner, encoded
 from firesteel.operators.execute import Loaded, perform
 from firesteel.operators.outcomes import Job, Seen
@@ -40,21 +42,40 @@ def picklable(examiner: Examiner, loaded: Loaded, budget: Budget) -> Finding:
     job = Job(runs, budget.limit)
     finding = Finding("picklable", Verdict.INCONCLUSIVE, _TESTS)
     here, again = _of_original(loaded, job), _of_original(loaded, job)
-    there, elsewhere = examiner.workers.run(job), examiner.workers.run(job, elsewhere=True)
-    if not (len(here) == len(again) == len(there)):
+    there = [examiner.workers.run(job), examiner.workers.run(job, elsewhere=True)]
+    if not len(here) == len(again) == len(runs):
         return replace(finding, why="it could not be run in a copy of this process")
+    outputs = sum(has_output(each.all_outputs) for each in there[0])
+    differing = _differing(runs, [here, again], there, examiner)
+    if differing is not None:
+        # Two hash seeds may agree by chance where a third does not: that is no matter of pickling.
+        differing = _differing(runs, [here, again], [*there, *examiner.workers.others(job)], examiner)
+    if differing is None:
+        return replace(finding, outputs=outputs)
+    number, mine, theirs = differing
+    proof = Different(Observed(runs[number], mine), Observed(runs[number], theirs, elsewhere=True))
+    line = encoded(materials[number])
+    return replace(finding, verdict=Verdict.FALSE, proof=proof, outputs=outputs, replay=line)
+
+
+def _differing(
+    runs: Sequence[tuple[Any, ...]], here: Sequence[Sequence[Seen]], there: Sequence[Sequence[Seen]], examiner: Examiner
+) -> tuple[int, tuple[Any, ...], tuple[Any, ...]] | None:
+    """The first run in which the function says one thing here, always, and another in all new processes, always."""
     for number, run in enumerate(runs):
         side = Side(run)
-        mine, mine_again = side.look.at(here[number]), side.look.at(again[number])
-        theirs, others = side.look.at(there[number]), side.look.at(elsewhere[number])
-        if mine is None or mine_again is None or theirs is None or others is None:
-            continue
         pair = Pair(side, side)
-        same = [differ(mine, mine_again, pair, examiner.equal), differ(theirs, others, pair, examiner.equal)]
-        if not any(same) and differ(mine, theirs, pair, examiner.equal):
-            proof = Different(Observed(run, mine), Observed(run, theirs, elsewhere=True))
-            return replace(finding, verdict=Verdict.FALSE, proof=proof, replay=encoded(materials[number]))
-    return finding
+        mine = [side.look.at(seen[number]) for seen in here]
+        theirs = [side.look.at(seen[number]) for seen in there]
+        known = [each for each in (*mine, *theirs) if each is not None]
+        if len(known) < len(mine) + len(theirs):
+            continue
+        first, other = known[0], known[len(mine)]
+        agree = [not differ(each, first, pair, examiner.equal) for each in known[: len(mine)]]
+        agree += [not differ(each, other, pair, examiner.equal) for each in known[len(mine) :]]
+        if all(agree) and differ(first, other, pair, examiner.equal):
+            return number, first, other
+    return None
 
 
 def _of_original(loaded: Loaded, job: Job) -> list[Seen]:

@@ -268,8 +268,12 @@ def _value(value: Any) -> Any:
     elif module.startswith("pandas"):
         if kind.__name__ in ("NAType", "NaTType"):
             return None
-        if hasattr(value, "to_pydatetime"):
+        if kind.__name__ == "Timestamp":
             return value.to_pydatetime()
+        if kind.__name__ in ("Series", "Index"):
+            return list(_listed(value))
+        if kind.__name__ == "DataFrame":
+            return list(_rows_of(value))
     if inspect.isgenerator(value):
         return list(value)
     return value

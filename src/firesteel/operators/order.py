@@ -7,8 +7,8 @@ from firesteel.operators.kinds import Family, Kind
 from firesteel.operators.properties import About
 
 ORDER = (
-    "picklable",
     "deterministic",
+    "picklable",
     "one_to_one",
     "selective",
     "prolific",

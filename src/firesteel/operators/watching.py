@@ -211,5 +211,6 @@ def _is_import(frame: types.FrameType | None) -> bool:
 
 
 def _harmless(event: str, arguments: tuple[Any, ...]) -> bool:
-    """A library may read its own files."""
-    return event == "open" and isinstance(arguments[0], str) and _of_library(arguments[0])
+    """A library may read its own files, and a traceback reads source code."""
+    path = arguments[0] if event == "open" else None
+    return isinstance(path, str) and (path.endswith((".py", ".pyc")) or _of_library(path))

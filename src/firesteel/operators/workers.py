@@ -23,6 +23,9 @@ _OTHER_DAY = 41.0 * 86_400 + 12_345
 """How much later it is for the other worker."""
 
 
+_MORE_SEEDS = (3, 4, 5, 6, 7, 8, 9, 10)
+
+
 class CannotLoad(Exception):
     """The operator cannot be sent to a worker, or not loaded there."""
 
@@ -181,6 +184,17 @@ class Workers:
     def run(self, job: Job, *, elsewhere: bool = False) -> list[Seen]:
         """Have runs performed, in one of the two."""
         return self._start(self.ELSEWHERE if elsewhere else self.HERE).run(job)
+
+    def others(self, job: Job) -> list[list[Seen]]:
+        """What some more workers say, each with another hash seed."""
+        held = [Worker(seed, 0.0) for seed in _MORE_SEEDS]
+        try:
+            for worker in held:
+                worker.load(self._blob, self._modules)
+            return [worker.run(job) for worker in held]
+        finally:
+            for worker in held:
+                worker.stop()
 
     def __enter__(self) -> Workers:
         return self
