@@ -21,7 +21,7 @@ from firesteel.operators.execute import Loaded, perform
 from firesteel.operators.outcomes import Job, Seen
 from firesteel.operators.process import prepare_child
 from firesteel.operators.properties import feed
-from firesteel.operators.techniques import Tests
+from firesteel.operators.techniques import Maker
 
 _TESTS = 20
 
@@ -36,7 +36,7 @@ def picklable(examiner: Examiner, loaded: Loaded, budget: Budget) -> Finding:
 
     `lambda x: x + 1` has it. A function that holds an open file or a lock has it not.
     """
-    tests = Tests(examiner.about, "picklable", examiner.techniques, examiner.pool, Random(examiner.seed))
+    tests = Maker(examiner.about, "picklable", examiner.techniques, examiner.pool, Random(examiner.seed))
     materials = tests.some(_TESTS)
     runs = tuple(feed(examiner.about, each) for each in materials)
     job = Job(runs, budget.limit)

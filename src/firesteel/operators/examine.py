@@ -22,7 +22,7 @@ from firesteel.operators.properties import About, Material
 from firesteel.operators.question import Question
 from firesteel.operators.questions import questions
 from firesteel.operators.shrinking import simpler_materials
-from firesteel.operators.techniques import OURS, Technique, Tests, all_materials
+from firesteel.operators.techniques import OURS, Maker, Technique, all_materials
 from firesteel.operators.workers import Workers
 from firesteel.values.equality import EXACT, Equality
 
@@ -147,7 +147,7 @@ class Examiner:
 
     def _searched(self, property: str, budget: Budget, tally: _Tally) -> _Found | None:
         rng = Random(f"{self.seed} {property}")
-        tests = Tests(self.about, property, self.techniques, self.pool, rng, self.saved)
+        tests = Maker(self.about, property, self.techniques, self.pool, rng, self.saved)
         size, fresh, rounds = FIRST, False, 0
         may_mask = self._state_may_mask(property)
         if self.about.operator.kind.family in (Family.COLUMNS, Family.GROUPS):
@@ -184,7 +184,7 @@ class Examiner:
         materials: Sequence[Material],
         budget: Budget,
         tally: _Tally,
-        tests: Tests | None,
+        tests: Maker | None,
         doubts: _Doubts | None = None,
     ) -> _Found | None:
         """The first of some materials that refutes the property, made simpler."""
@@ -211,7 +211,7 @@ class Examiner:
                 doubts.one_more()
         return None
 
-    def _ran(self, asked: Sequence[Question], limit: float, doubts: _Doubts, tests: Tests | None) -> list[list[Seen]]:
+    def _ran(self, asked: Sequence[Question], limit: float, doubts: _Doubts, tests: Maker | None) -> list[list[Seen]]:
         """The runs of some questions: as few jobs as possible."""
         answers: list[list[Seen]] = [[] for _ in asked]
         traced = tests is not None and tests.traced

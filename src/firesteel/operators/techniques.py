@@ -51,7 +51,7 @@ HYBRID = TWELVE
 
 
 @dataclass
-class Tests:
+class Maker:
     """Makes the tests of one property by some techniques, in turn, and learns from what came of them."""
 
     about: About
