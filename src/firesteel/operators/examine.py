@@ -333,7 +333,7 @@ def encoded(material: Material) -> str:
     from pyspark import cloudpickle
 
     try:
-        blob: bytes = cloudpickle.dumps(material)  # type: ignore[no-untyped-call]
+        blob: bytes = cloudpickle.dumps(material)
         return base64.urlsafe_b64encode(zlib.compress(blob, 9)).decode()
     except Exception:
         return ""

@@ -216,14 +216,14 @@ def pickled(loaded: Loaded, *, by_value: bool = False) -> bytes:
     names = {getattr(inner_function(each), "__module__", None) for each in loaded.operator.functions}
     modules = [sys.modules[name] for name in names if by_value and name in sys.modules]
     for module in modules:
-        cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
+        cloudpickle.register_pickle_by_value(module)
     try:
-        blob: bytes = cloudpickle.dumps(loaded)  # type: ignore[no-untyped-call]
+        blob: bytes = cloudpickle.dumps(loaded)
     except Exception as error:
         raise CannotLoad(f"{type(error).__name__}: {error}") from error
     finally:
         for module in modules:
-            cloudpickle.unregister_pickle_by_value(module)  # type: ignore[no-untyped-call]
+            cloudpickle.unregister_pickle_by_value(module)
     return blob
 
 
