@@ -79,3 +79,22 @@ def test_strategies_inside_others():
     assert all_inside(mapped | text)[:2] == [mapped, text]
     inside = all_inside((mapped | text).filter(bool))
     assert len(inside) >= 2 and any("map(abs)" in repr(each) for each in inside)
+
+
+def test_as_if_an_example_were_run():
+    """What the user calls there is forgotten, and may be called again. Inside an example, that one stays in force."""
+    assert not internals.in_example()
+    for _ in range(2):
+        with internals.forgotten_example():
+            assert internals.in_example()
+            hypothesis.event("seen")
+            hypothesis.note("seen")
+            hypothesis.target(1.0, label="seen")
+    assert not internals.in_example()
+
+    @settings(max_examples=1, database=None)
+    @given(st.none())
+    def example(_):
+        assert internals.in_example()
+
+    example()
