@@ -114,3 +114,22 @@ def test_constants_of_the_project_are_left_out_of_what_our_tests_draw(tmp_path):
 
     assert drawn() == "True", "Hypothesis tries constants of the file"
     assert drawn("without") == "False"
+
+
+def test_as_if_an_example_were_run():
+    """What the user calls there is forgotten, and may be called again. Inside an example, that one stays in force."""
+    assert not internals.in_example()
+    for _ in range(2):
+        with internals.forgotten_example():
+            assert internals.in_example()
+            hypothesis.event("seen")
+            hypothesis.note("seen")
+            hypothesis.target(1.0, label="seen")
+    assert not internals.in_example()
+
+    @settings(max_examples=1, database=None)
+    @given(st.none())
+    def example(_):
+        assert internals.in_example()
+
+    example()

@@ -104,3 +104,30 @@ def test_axes_are_the_numbers_that_tell_most():
     reach = matching._Reach(0.0, 0.1)
     placed = [matching.Placed((5.0, n % 7, n, 5.0), n, None) for n in map(float, range(100))]
     assert matching._telling(placed, placed, reach)[0] == 2
+
+
+def test_numbers_at_the_very_edge_of_the_tolerance():
+    """Floats are rounded: what is close enough is what `Equality.equal` says, not what adding the tolerance says."""
+    random_ = random.Random(7)
+    close = 0
+    for _ in range(2_000):
+        one = random_.choice([-1, 1]) * 10 ** random_.uniform(-6, 6)
+        other = one * (1 + random_.uniform(-0.9, 0.9))
+        tolerance = random_.choice(
+            [{"abs_tol": abs(one - other)}, {"rel_tol": abs(one - other) / max(abs(one), abs(other))}]
+        )
+        equal = equality(**tolerance)
+        expected = equal.equal(one, other)
+        close += expected
+        assert left_over([one], [other], equal) == (([], []) if expected else ([one], [other]))
+    assert close > 1_000
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("shape", [("chain",), ("any", "any")])
+def test_partners_may_have_to_be_swapped_more_than_once(shape, seed):
+    random_ = random.Random(seed)
+    left, right = (drawn(random_, 60, shape) for _ in range(2))
+    equal = equality(abs_tol=1.0)
+    over = left_over(left, right, equal, typed=True)
+    assert 60 - len(over[0]) == 60 - len(over[1]) == most_pairs(left, right, equal)

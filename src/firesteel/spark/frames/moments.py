@@ -56,8 +56,8 @@ def local_moment(since: timedelta) -> datetime | str:
 def day(days: int) -> date | str:
     """A DATE, from its number.
 
-    >>> day(0), day(-735460)
-    (datetime.date(1970, 1, 1), '-0044-05-17')
+    >>> day(0), day(-735525)
+    (datetime.date(1970, 1, 1), '-0044-03-15')
     """
     try:
         return _EPOCH.date() + timedelta(days)
