@@ -69,6 +69,13 @@ def test_within_its_batch():
     assert found == {(*a, *b) for a in first for b in permutations([(2, 4), (3, 5)])}
 
 
+def test_a_record_by_itself_comes_anywhere_among_many_of_another_key():
+    """Not only near the beginning, as it would where each key that is left had the same chance at every step."""
+    lone = fs.Stream("k INT, n INT", [[(2, 0), *((1, n) for n in range(30))]])
+    found = drawn(ss.reordered(lone, keeping=fs.same_key("k")), settings(MANY, max_examples=40))
+    assert max(rows(stream).index((2, 0)) for stream in found) > 20
+
+
 def test_it_shrinks_to_the_stream_as_it_is():
     loose = ss.reordered(RIDES, keeping=fs.unordered())
     assert rows(find(loose, lambda stream: True)) == rows(RIDES)
