@@ -60,6 +60,7 @@ def test_what_spark_refuses_alone_is_refused_together(spark, subject, mode, case
         exercise(spark, cases[0], subject, how, lambda now: False)
 
 
+@pytest.mark.slow
 def test_a_session_with_a_key_that_spark_does_not_leave_out_runs_together(spark):
     def subject(f):
         return in_sessions("one")(f.withColumn("one", F.lit(1)))
