@@ -116,6 +116,8 @@ WRONG = {
     "for_all: option": lambda: fs.for_all(NUMBERS, identity, positive, on_vacuous="ignore"),
     "for_all: cases": lambda: fs.for_all(NUMBERS, identity, positive, cases="10"),
     "for_all: streams": lambda: fs.for_all([1], identity, positive),
+    "for_all: cases of one stream": lambda: fs.for_all(STREAM, identity, positive, cases=5),
+    "for_all: examples beside one stream": lambda: fs.for_all(STREAM, identity, positive, examples=[STREAM]),
     "for_all: strategy": lambda: fs.for_all(st.integers(5, 1), identity, positive),
     "for_all: subject": lambda: fs.for_all(NUMBERS, "identity", positive),
     "for_all: constant": lambda: fs.for_all(NUMBERS, identity, True),

@@ -32,7 +32,8 @@ OutputMode: TypeAlias = Literal["append", "update", "complete"]
 Engine: TypeAlias = Literal["structured", "dstream", "batch"]
 Subject: TypeAlias = Callable[..., Any]
 Streams: TypeAlias = (
-    "SearchStrategy[Stream] | SearchStrategy[dict[str, Stream]] | SearchStrategy[Case] | Stream | Mapping[str, Stream]"
+    "SearchStrategy[Stream] | SearchStrategy[dict[str, Stream]] | SearchStrategy[Case] | SearchStrategy[Batch]"
+    " | Stream | Mapping[str, Stream] | Batch"
 )
 """A strategy of cases; or one case, which is then the only one that is run."""
 
