@@ -149,7 +149,7 @@ def _with_streams(function: str, streams: Any, chosen: Options) -> Options:
     from hypothesis import currently_in_test_context
     from hypothesis.strategies import SearchStrategy
 
-    from firesteel.strategies.records import schema_of
+    from firesteel.strategies.records import known_schema
 
     if currently_in_test_context():
         raise InvalidArgument(
@@ -160,7 +160,7 @@ def _with_streams(function: str, streams: Any, chosen: Options) -> Options:
         return chosen
     if isinstance(streams, SearchStrategy):
         validate(streams)
-        schema = schema_of(streams)
+        schema = known_schema(streams)
         if chosen.how.over is not None and schema is not None:
             chosen.how.over.check_input("input", schema)
         return chosen
