@@ -8,8 +8,10 @@ CLEANLY := $(BIN)/python tools/clean_run.py
 # Waiting for Spark leaves cores idle: two processes, each with a session, each with whole files of tests.
 WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+# Another number gives a sweep other random draws.
+SEED ?= 0
 
-.PHONY: demo test test-all lint types imports sketches java redis clean help
+.PHONY: demo test test-all sweep lint types imports java redis clean help
 
 help:  ## show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -37,18 +39,18 @@ test: $(STAMP) java  ## the fast tests and the doctests
 test-all: $(STAMP) java redis  ## all tests
 	$(CLEANLY) $(PYTEST)
 
+sweep: $(STAMP) java  ## long random comparisons, before an issue is resolved (SEED=0)
+	SWEEP_SEED=$(SEED) $(CLEANLY) $(PYTEST) -m sweep -rP tests
+
 lint: $(STAMP)  ## ruff
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(STAMP)  ## mypy --strict on src
+types: $(STAMP)  ## mypy --strict on src and examples
 	$(BIN)/mypy
 
 imports: $(STAMP)  ## the directions of the architecture
 	$(BIN)/lint-imports
-
-sketches: $(STAMP) java  ## do the design's sketches fit the package? (skipped where they are not)
-	$(CLEANLY) $(BIN)/python tools/check_sketches.py
 
 clean:  ## remove what make made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

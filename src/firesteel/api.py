@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from firesteel import options as validated
-from firesteel.equivalence.dependence import Dependence, unordered
 from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.failures import Falsified, Inconclusive, SubjectError
 from firesteel.evidence.report import Claimed, Report
 from firesteel.hypothesis_internals import validate
-from firesteel.logic.ltl.formulas import FormulaLike
+from firesteel.logic.ltl.formulas import Formula, FormulaLike
 from firesteel.logic.ltl.stated import refuse_undecidable, stated
 from firesteel.logic.verdicts import Verdict
 from firesteel.options import CheckOptions, Options, RunOptions, Streams, Subject
@@ -21,6 +20,7 @@ from firesteel.surroundings import Called, Reported, tell
 from firesteel.values.batches import Batch
 from firesteel.values.cases import Case, as_case
 from firesteel.values.checks import Check
+from firesteel.values.dependence import Dependence, unordered
 from firesteel.values.equality import Equality
 from firesteel.values.streams import Stream, make_stream
 from firesteel.values.traces import Instant, Trace
@@ -192,6 +192,7 @@ def equivalent(
     equal: Equality | None = None,
     accept: Callable[[Instant, Batch, Batch], bool | Check] | None = None,
     under: Sequence[Perturbation] = (),
+    property: FormulaLike | None = None,
     **options: Unpack[CheckOptions],
 ) -> Report:
     """Check that two programs mean the same on all generated streams, up to the order that matters; raise if not.
@@ -207,10 +208,12 @@ def equivalent(
 
     - `equal`: when two records count as equal, such as `fs.equality(abs_tol=1e-9)`.
     - `accept`: a function that is asked where a batch differs, whether both answers will do: it gets the instant, what
-      the reference put out there, and what the candidate did. Each batch is compared by itself then.
+      the reference put out there, and what the candidate did. Each batch is compared by itself then. It is asked
+      nowhere else: what both put out alike passes, be it right or wrong.
     - `under`: perturbations (`firesteel.perturb`) that the candidate is run under; the reference is not.
+    - `property`: a formula that has to hold on every run, the reference's and the candidate's, also where they agree.
     """
-    compared = _comparison(reference, candidate, dependence, equal, accept, under)
+    compared = _comparison(reference, candidate, dependence, equal, accept, under, property)
     return _compared("fs.equivalent", Claimed.EQUIVALENCE, streams, compared, options)
 
 
@@ -222,6 +225,7 @@ def stable(
     dependence: Dependence = _UNORDERED,
     equal: Equality | None = None,
     accept: Callable[[Instant, Batch, Batch], bool | Check] | None = None,
+    property: FormulaLike | None = None,
     **options: Unpack[CheckOptions],
 ) -> Report:
     """Check that a program means the same however Spark runs it: as it is, and under every one of some perturbations.
@@ -235,10 +239,20 @@ def stable(
     `dependence`, `equal` and `accept` are those of `equivalent`. With other batches (`perturb.batch_boundaries()`) what
     there is in the end is compared: all records in append mode, the last table in complete mode, and in update mode
     the last row of every key, whose columns `dependence=fs.same_key(...)` has to name.
+
+    Runs are compared with each other, and with nothing else: an answer that is wrong in the same way every time is
+    stable. `accept` does not help, as it is asked only where two runs differ. Say what is right with `property`: a
+    formula that has to hold on the run as it is, and on every run under a perturbation. A function alone has to hold at
+    every instant. A run sees the input as it was fed to it, so `now.input` may have another order, and other batches.
+
+    >>> halves = lambda frame: frame.selectExpr("n / 2 AS half")
+    >>> whole = lambda now: len(now.output) == len(now.input)
+    >>> fs.stable(numbers, halves, under=[perturb.row_order()], property=whole, cases=3).verdict
+    <Verdict.TRUE: 1>
     """
     if not under:
         raise InvalidArgument(f"{described('under', under)} changes nothing: write under=[perturb.row_order()]")
-    compared = _comparison(subject, subject, dependence, equal, accept, under)
+    compared = _comparison(subject, subject, dependence, equal, accept, under, property)
     return _compared("fs.stable", Claimed.STABILITY, streams, compared, options)
 
 
@@ -249,6 +263,7 @@ def _comparison(
     equal: Equality | None,
     accept: Any,
     under: Sequence[Perturbation],
+    property: FormulaLike | None,
 ) -> Comparison:
     from firesteel.equivalence.comparison import Comparison
     from firesteel.equivalence.matcher import Matcher
@@ -263,7 +278,12 @@ def _comparison(
         )
     if accept is not None and not callable(accept):
         raise InvalidArgument(f"{described('accept', accept)} is not a function of an instant and two batches")
-    return Comparison(reference, candidate, dependence, equal, accept, listed)
+    return Comparison(reference, candidate, dependence, equal, accept, listed, _of_every_run(property))
+
+
+def _of_every_run(property: FormulaLike | None) -> Formula | None:
+    """The formula that every run is held to: a function alone has to hold at every instant."""
+    return None if property is None else stated(property, "property")
 
 
 def _compared(
@@ -272,6 +292,8 @@ def _compared(
     from firesteel.equivalence.claim import question
 
     chosen = validated.of_check(function, options, scored=False)
+    if compared.held_to is not None and chosen.checking.on_inconclusive == "fail":
+        refuse_undecidable(compared.held_to, "property")
 
     def asked(streams: Any, chosen: Options) -> Question:
         return question(streams, compared, chosen.session, chosen.how, chosen.checking, function, claimed)

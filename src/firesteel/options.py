@@ -308,4 +308,7 @@ def _classic(given: Mapping[str, Any]) -> SparkSession | None:
         )
     if getattr(spark.sparkContext, "_jsc", None) is None:
         raise InvalidArgument("spark=... is a session that was stopped: write fs.session(), or leave it out")
+    from firesteel.spark.session import versions
+
+    versions.require(spark.version)
     return spark

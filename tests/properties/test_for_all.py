@@ -408,3 +408,48 @@ def test_streams_of_two_schemas_are_two_cases(spark):
 
     fs.for_all(streams, identity, fs.always(seen), cases=10, spark=spark)
     assert kinds == {"integer", "long"}
+
+
+def test_a_predicate_may_assert(spark):
+    """A failed assertion is a no: the failure has the table, and the assertion's message as the reason."""
+
+    def few(now):
+        assert len(now.output) < 2, "more than one"
+        return True
+
+    two = fs.Stream("n INT NOT NULL", [[(1,), (2,)]])
+    with pytest.raises(fs.Falsified) as failure:
+        fs.for_all(st.just(two), identity, fs.always(few), cases=1, spark=spark)
+    said = str(failure.value)
+    assert "few had to hold in every batch. It does not in batch 0:\n    more than one\n    assert 2 < 2" in said
+    assert "<- false here" in said and "Traceback" not in said
+
+
+def test_a_subject_that_fails_inside_a_predicate_does_not_make_it_false(spark):
+    def runs_another(now):
+        fs.run(fs.Stream("n INT", [[(1,)]]), lambda frame: frame.select("missing"), spark=spark)
+        return True
+
+    with pytest.raises(PredicateError, match="runs_another raised SubjectError") as failure:
+        fs.for_all(numbers, identity, fs.always(runs_another), cases=1, spark=spark)
+    assert isinstance(failure.value.__cause__, fs.SubjectError)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"cases": 30}, {"cases": 3, "bulk": False}, {"cases": 1, "examples": True}],
+    ids=["bulk", "alone", "examples"],
+)
+def test_hypothesis_event_works_in_predicates(spark, options):
+    asked = []
+
+    def noisy(now):
+        hypothesis.event(f"{len(now.output)} records")
+        hypothesis.note("looked at")
+        asked.append(hypothesis.currently_in_test_context())
+        return True
+
+    if options.get("examples"):
+        options = {**options, "examples": [fs.Stream("n INT NOT NULL", [[(1,)]])]}
+    fs.for_all(numbers, identity, fs.always(noisy), spark=spark, **options)
+    assert len(asked) >= options["cases"] and all(asked)

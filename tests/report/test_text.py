@@ -1,6 +1,7 @@
 """How a failure reads: the text is made from the report's data alone, so no Spark is needed here."""
 
 import io
+import re
 
 import pytest
 
@@ -173,23 +174,23 @@ def test_long_batches_and_traces_are_cut():
     assert "(44 more)" in text and "(30 earlier batches are not shown)" in text and "x" * 100 not in text
 
 
-def test_colours_only_on_a_terminal():
+def test_colours_only_on_a_terminal(monkeypatch):
     failure = fs.Falsified(render(banned_report()), banned_report())
     plain = io.StringIO()
     show(failure, plain)
-    assert plain.getvalue() == f"Falsified: {failure}\n"
+    assert plain.getvalue() == f"Falsified: {failure}\n" and "\x1b" not in plain.getvalue()
 
     class Terminal(io.StringIO):
         def isatty(self):
             return True
 
     terminal = Terminal()
-    import os
-    from unittest import mock
-
-    with mock.patch.dict(os.environ, {"TERM": "xterm-256color", "COLORTERM": "", "NO_COLOR": ""}):
-        show(failure, terminal)
-    assert "user_15_misbehaves held in batch 0" in terminal.getvalue()
+    for name, value in {"TERM": "xterm-256color", "COLORTERM": "", "NO_COLOR": ""}.items():
+        monkeypatch.setenv(name, value)
+    show(failure, terminal)
+    bold_red = "\x1b[1;31m"
+    assert terminal.getvalue().startswith(f"{bold_red}Falsified: the property is false in batch 1")
+    assert re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue()) == plain.getvalue(), "the same text, in colours"
 
 
 def test_what_was_asked_is_named():

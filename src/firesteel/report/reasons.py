@@ -5,6 +5,8 @@ Batches, or windows where the property looks at these, are given as ranges, neve
 
 from __future__ import annotations
 
+from textwrap import indent
+
 from firesteel.logic.ltl.explain import Reason
 from firesteel.logic.ltl.formulas import (
     Always,
@@ -35,7 +37,7 @@ def sentence(reason: Reason, noun: str = "batch") -> str:
     'busy held in batch 0, so low had to hold in batches 0 to 2. It does not in batch 1.'
     """
     wanted, seen = _told(reason, noun)
-    return f"{wanted}. {seen}."
+    return f"{wanted}. {seen}" + ("" if "\n" in seen else ".")
 
 
 def _told(reason: Reason, noun: str) -> tuple[str, str]:
@@ -52,7 +54,8 @@ def _told(reason: Reason, noun: str) -> tuple[str, str]:
             return _told(reason.because[0], noun)
         case Or():
             names = " or ".join(str(part.formula) for part in reason.because)
-            return f"{names} had to hold in {_instants(range(reason.at, reason.at + 1), noun)}", "Neither does"
+            wanted = f"{names} had to hold in {_instants(range(reason.at, reason.at + 1), noun)}"
+            return wanted, "Neither does" + _details_of_one(reason, noun)
         case Not(body):
             return f"{body} had to be false in {noun} {reason.at}", "It holds there" + _details(reason)
         case Always(body) | Historically(body):
@@ -63,7 +66,8 @@ def _told(reason: Reason, noun: str) -> tuple[str, str]:
                 )
             return _told(inner, noun)
         case Eventually(body) | Once(body):
-            return f"{body} had to hold in one of {_instants(reason.instants, noun)}", "It does not in any of them"
+            wanted = f"{body} had to hold in one of {_instants(reason.instants, noun)}"
+            return wanted, "It does not in any of them" + _details_of_one(reason, noun)
         case Until(first, then) | Since(first, then):
             last = reason.because[-1] if reason.because else None
             if last is not None and last.formula is first:
@@ -89,7 +93,19 @@ def _held(premise: Reason, noun: str) -> str:
 def _details(reason: Reason) -> str:
     leaf = next(reason.leaves())
     check = leaf.check
-    return f": {check.reason}" if check is not None and check.reason and leaf.verdict is Verdict.FALSE else ""
+    if check is None or not check.reason or leaf.verdict is not Verdict.FALSE:
+        return ""
+    # The message of an assertion may have many lines.
+    return ":\n" + indent(check.reason, "    ") if "\n" in check.reason else f": {check.reason}"
+
+
+def _details_of_one(reason: Reason, noun: str) -> str:
+    """The details of the last of several reasons that has any."""
+    found = [(part, details) for part in reason.because if (details := _details(part))]
+    if not found:
+        return ""
+    part, details = found[-1]
+    return f"; of {part.formula} in {noun} {part.at}{details}"
 
 
 def _when(reason: Reason, noun: str) -> str:

@@ -19,7 +19,6 @@ from types import CodeType, FunctionType
 from typing import Any
 
 import firesteel.perturb as perturb
-from firesteel.equivalence.dependence import Barrier, Both, Dependence, Depends, Either
 from firesteel.logic.ltl.formulas import (
     Always,
     And,
@@ -41,6 +40,7 @@ from firesteel.logic.ltl.formulas import (
     Until,
 )
 from firesteel.names import body_text, name_of, place_of, short
+from firesteel.values.dependence import Barrier, Both, Dependence, Depends, Either
 from firesteel.values.durations import text as duration_text
 from firesteel.values.equality import Equality
 

@@ -57,6 +57,8 @@ def _counterexample(report: Report, found: Counterexample, asked: Asked) -> list
 
 def _title(found: Counterexample, claimed: str) -> str:
     match found:
+        case Broken(run=run) if run:
+            return f"the property is false in {_named(found, deciding(found))} of the run {run!r}"
         case Broken() | Different():
             return f"{claimed} is false in {_named(found, deciding(found))}"
         case Open():

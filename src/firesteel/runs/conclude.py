@@ -66,7 +66,7 @@ def passing(question: Question, tally: Tally, report: Report, *, may_be_empty: b
     how, checking = question.runner.how, question.checking
     if tally.undecided is not None and checking.on_inconclusive == "fail":
         case, judgement = tally.undecided
-        why = question.claim.why_open(instants_of(case, how.over))
+        why = question.claim.why_open(instants_of(case, how.over), judgement.trace)
         return _open(question, case, judgement.trace, why, report)
     if tally.stray is not None and checking.on_inconclusive == "fail":
         case, judgement = tally.stray
@@ -96,8 +96,15 @@ def _found(found: Failing[Case, Judgement]) -> Found:
 def _broken(question: Question, case: Case, judgement: Judgement) -> Counterexample:
     unit = question.runner.how.unit
     match judgement.why:
-        case Explained(explanation, answers):
-            return Broken(inputs=case, trace=judgement.trace, unit=unit, explanation=explanation, answers=answers)
+        case Explained(explanation, answers, run, trace):
+            return Broken(
+                inputs=case,
+                trace=judgement.trace if trace is None else trace,
+                unit=unit,
+                explanation=explanation,
+                answers=answers,
+                run=run,
+            )
         case Mismatched(reason, trace):
             return Different(inputs=case, trace=trace, unit=unit, reason=reason)
         case None:
@@ -117,6 +124,6 @@ def _with(report: Report, evidence: Counterexample, verdict: Verdict) -> Report:
 def _needed(evidence: Counterexample) -> int:
     """How many batches it takes to see the evidence again."""
     whole, seen = evidence.inputs.length, len(evidence.trace)
-    if evidence.unit == WINDOW:
-        return whole  # a window may hold what came in any batch
+    if evidence.unit == WINDOW or (isinstance(evidence, Broken) and evidence.run):
+        return whole  # a window may hold what came in any batch; a perturbed run may have other batches
     return min(whole, seen + 1) if isinstance(evidence, Raised) else seen or whole

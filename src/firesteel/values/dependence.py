@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from firesteel.errors import InvalidArgument, PredicateError, described
-from firesteel.logic.answers import as_bool
 from firesteel.names import name_of
+from firesteel.values.answers import as_bool, returned
 from firesteel.values.records import Record, brief, canonical, named
 
 
@@ -258,11 +258,8 @@ def _truth(answer: Any, asked: Dependence, *records: Any) -> bool:
     known = as_bool(answer)
     if known is not None:
         return known
-    missing = "; is a `return` missing?" if answer is None else ""
-    raise PredicateError(
-        f"{asked!r} returned {described('answer', answer)} at {' and '.join(map(brief, records))}: "
-        f"it has to return True or False{missing}"
-    )
+    at = " and ".join(map(brief, records))
+    raise PredicateError(f"{asked!r}, at {at}, {returned(answer, instead='True or False')}")
 
 
 def require_dependence(value: Any, argument: str = "dependence") -> Dependence:

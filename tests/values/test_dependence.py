@@ -6,7 +6,10 @@ from random import Random
 
 import pytest
 
-from firesteel.equivalence.dependence import (
+from firesteel.equivalence.lawful import check_dependence
+from firesteel.equivalence.pictures import dot, drawn
+from firesteel.errors import InvalidArgument, PredicateError
+from firesteel.values.dependence import (
     Both,
     Either,
     Ordered,
@@ -18,9 +21,6 @@ from firesteel.equivalence.dependence import (
     same_key,
     unordered,
 )
-from firesteel.equivalence.lawful import check_dependence
-from firesteel.equivalence.pictures import dot, drawn
-from firesteel.errors import InvalidArgument, PredicateError
 from firesteel.values.records import Record
 from tests.equivalence.random_streams import dependences, is_mark, record
 
@@ -109,5 +109,7 @@ def test_a_function_that_raises_is_named_with_the_records():
     with pytest.raises(PredicateError, match=r"depends\(near\) raised TypeError.* at 'a' and 1") as caught:
         depends(near).depends_on("a", 1)
     assert isinstance(caught.value.__cause__, TypeError)
-    with pytest.raises(PredicateError, match=r"depends\(a - b\) returned answer=1 \(int\) at 3 and 2: .*True or False"):
+    with pytest.raises(
+        PredicateError, match=r"depends\(a - b\), at 3 and 2, returned answer=1 \(int\): .*True or False"
+    ):
         depends(lambda a, b: a - b).depends_on(3, 2)
