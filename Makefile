@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DOCS_STAMP := $(VENV)/.installed-docs
 # As on a machine that never ran firesteel, and with nothing left behind. Plain pytest works too, without that check.
 CLEANLY := $(BIN)/python tools/clean_run.py
 # Waiting for Spark leaves cores idle: two processes, each with a session, each with whole files of tests.
@@ -11,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 # Another number gives a sweep other random draws.
 SEED ?= 0
 
-.PHONY: demo test test-all sweep lint types imports java redis clean help
+.PHONY: demo test test-all sweep lint types imports sketches docs docs-serve pictures java redis clean help
 
 help:  ## show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -22,6 +23,12 @@ $(STAMP): pyproject.toml constraints.txt
 	@echo "setting up $(VENV) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+# What the site needs besides: installed by the first `make docs`, so that no other target waits for it.
+$(DOCS_STAMP): $(STAMP)
+	@echo "setting up the tools for the documentation ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	@touch $@
 
 java:
@@ -52,5 +59,6 @@ types: $(STAMP)  ## mypy --strict on src and examples
 imports: $(STAMP)  ## the directions of the architecture
 	$(BIN)/lint-imports
 
+.PHONY: demo test test-all sweep lint types imports sketches docs docs-serve pictures java redis clean help
 clean:  ## remove what make made
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) build dist site .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -65,6 +65,11 @@ def test_what_is_left_out_is_the_usual():
         ({"name": 5}, "name=5"),
         ({"bulk": "no"}, r"bulk='no' \(str\) is not possible: write True or False"),
         ({"score": 5}, r"score=5 \(int\) is not a function"),
+        ({"shrink_seconds": -1}, r"shrink_seconds=-1 \(int\) is not possible: write a number from 0"),
+        ({"shrink_seconds": float("nan")}, "shrink_seconds=nan"),
+        ({"shrink_seconds": None}, "shrink_seconds=None"),
+        ({"shrink_candidates": 2.5}, "shrink_candidates=2.5"),
+        ({"shrink_candidates": True}, "shrink_candidates=True"),
         ({"spark": "local"}, "is not a Spark session"),
     ],
 )

@@ -11,12 +11,13 @@ from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.failures import Falsified, Inconclusive, SubjectError
 from firesteel.evidence.report import Claimed, Report
 from firesteel.hypothesis_internals import validate
-from firesteel.logic.ltl.formulas import Formula, FormulaLike
+from firesteel.logic.ltl.formulas import FormulaLike
 from firesteel.logic.ltl.stated import refuse_undecidable, stated
 from firesteel.logic.verdicts import Verdict
 from firesteel.options import CheckOptions, Options, RunOptions, Streams, Subject
 from firesteel.perturb import Perturbation
 from firesteel.surroundings import Called, Reported, tell
+from firesteel.tracebacks import with_users_frames
 from firesteel.values.batches import Batch
 from firesteel.values.cases import Case, as_case
 from firesteel.values.checks import Check
@@ -45,6 +46,7 @@ def session(config: Mapping[str, str] | None = None) -> SparkSession:
     return get(config)
 
 
+@with_users_frames
 def run(stream: Stream | Batch | Mapping[str, Stream] | Case, subject: Subject, **options: Unpack[RunOptions]) -> Trace:
     """Run one stream, or several by name, through a subject on Spark, and return what was seen batch by batch.
 
@@ -77,21 +79,27 @@ def run(stream: Stream | Batch | Mapping[str, Stream] | Case, subject: Subject, 
     >>> fs.run(fs.Batch([1, 2, 3]), lambda numbers: numbers.map(lambda n: 10 * n), engine="batch").output
     Batch([10, 20, 30])
     """
+    from firesteel.evidence.events import nobody
+    from firesteel.report.progress import saying_where
     from firesteel.report.words import worded
     from firesteel.runs.alone import run_alone
     from firesteel.spark.engines.subject import refuse_call
+    from firesteel.spark.session.interrupts import interruptible
 
     tell(Called("fs.run"))
     chosen = validated.of_run(options)
     case = as_case(_lifted(stream) if chosen.one_batch else stream)
     refuse_call(subject, case.inputs, case.drawn)
-    seen = run_alone(chosen.session(), case, subject, chosen.how)
+    spark = chosen.session()
+    with saying_where(nobody), interruptible(spark):
+        seen = run_alone(spark, case, subject, chosen.how)
     if isinstance(seen, Trace):
         return seen
     report, failure = seen
     raise SubjectError(str(failure), worded(report)) from failure.__cause__
 
 
+@with_users_frames
 def for_all(streams: Streams, subject: Subject, formula: FormulaLike, **options: Unpack[CheckOptions]) -> Report:
     """Check that a formula holds for the subject's runs on all generated streams; raise `Failed` where it does not.
 
@@ -125,18 +133,20 @@ def for_all(streams: Streams, subject: Subject, formula: FormulaLike, **options:
 
 def _checked(function: str, streams: Any, chosen: Options, question: Callable[[Any, Options], Question]) -> Report:
     """Ask a question with the user's options; raise where the answer is not a good one."""
-    from firesteel.report.progress import showing
+    from firesteel.report.progress import saying_where, showing
     from firesteel.report.text import render
     from firesteel.report.words import worded
     from firesteel.runs.check import check
+    from firesteel.spark.session.interrupts import interruptible
 
     tell(Called(function))
     chosen = _with_streams(function, streams, chosen)
     if chosen.one_batch:
         examples = tuple(map(_lifted, chosen.checking.examples))
         streams, chosen = _lifted_all(streams), replace(chosen, checking=replace(chosen.checking, examples=examples))
-    with showing() as listener:
-        outcome = check(replace(question(streams, chosen), tell=listener))
+    wanted = question(streams, chosen)
+    with showing() as shown, saying_where(shown) as listener, interruptible(wanted.spark):
+        outcome = check(replace(wanted, tell=listener))
     report = worded(outcome.report)
     tell(Reported(report))
     if outcome.failure is not None:
@@ -183,6 +193,7 @@ def _with_streams(function: str, streams: Any, chosen: Options) -> Options:
 _UNORDERED = unordered()
 
 
+@with_users_frames
 def equivalent(
     streams: Streams,
     reference: Subject,
@@ -217,6 +228,7 @@ def equivalent(
     return _compared("fs.equivalent", Claimed.EQUIVALENCE, streams, compared, options)
 
 
+@with_users_frames
 def stable(
     streams: Streams,
     subject: Subject,
@@ -278,12 +290,8 @@ def _comparison(
         )
     if accept is not None and not callable(accept):
         raise InvalidArgument(f"{described('accept', accept)} is not a function of an instant and two batches")
-    return Comparison(reference, candidate, dependence, equal, accept, listed, _of_every_run(property))
-
-
-def _of_every_run(property: FormulaLike | None) -> Formula | None:
-    """The formula that every run is held to: a function alone has to hold at every instant."""
-    return None if property is None else stated(property, "property")
+    held_to = None if property is None else stated(property, "property")
+    return Comparison(reference, candidate, dependence, equal, accept, listed, held_to)
 
 
 def _compared(
@@ -301,6 +309,7 @@ def _compared(
     return _checked(function, streams, chosen, asked)
 
 
+@with_users_frames
 def assert_same(
     left: DataFrame, right: DataFrame, *, dependence: Dependence = _UNORDERED, equal: Equality | None = None
 ) -> None:

@@ -29,13 +29,17 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OutputMode: TypeAlias = Literal["append", "update", "complete"]
+"""Spark's output modes."""
 Engine: TypeAlias = Literal["structured", "dstream", "batch"]
+"""What can run a subject: Structured Streaming, DStreams, or a batch job."""
 Subject: TypeAlias = Callable[..., Any]
+"""Your job: a function from DataFrames (or DStreams, or RDDs) to a DataFrame, or to a dict of them by name."""
 Streams: TypeAlias = (
-    "SearchStrategy[Stream] | SearchStrategy[dict[str, Stream]] | SearchStrategy[Case] | SearchStrategy[Batch]"
-    " | Stream | Mapping[str, Stream] | Batch"
+    "SearchStrategy[Stream] | SearchStrategy[Batch] | SearchStrategy[dict[str, Stream]] | SearchStrategy[Case] "
+    "| Stream | Batch | Mapping[str, Stream]"
 )
-"""A strategy of cases; or one case, which is then the only one that is run."""
+"""What a check draws its cases from: a strategy of streams, of dicts of streams by input name, or of cases. Or one of
+these, which is then the only case that is run."""
 
 
 class RunOptions(TypedDict, total=False):
@@ -77,11 +81,18 @@ class CheckOptions(RunOptions, total=False):
     """Tells two properties of one test apart in the example database."""
     bulk: bool
     """Run many cases in one query, where the subject's plan allows it; True if left out."""
+    shrink_seconds: float
+    """After how many seconds the search for a smaller failing case ends; 60 if left out. There is no such search where
+    the settings' `phases` lack `Phase.shrink`."""
+    shrink_candidates: int
+    """After how many candidates it ends; 10,000 if left out."""
     score: Callable[[Trace], float]
     """How close a trace came to breaking the property, the higher the closer: cases that score high are tried again
     with small changes. Left out, the formula itself says it: by premises that held, and promises kept late."""
     on_inconclusive: Literal["fail", "pass"]
+    """What a trace that is too short to decide the property means: "fail" if left out."""
     on_vacuous: Literal["fail", "pass"]
+    """What a property that says nothing about any of the cases means: "fail" if left out."""
 
 
 @dataclass(frozen=True)
@@ -239,6 +250,10 @@ def _checking(given: Mapping[str, Any], *, one_batch: bool) -> Checking:
     for name in ("on_inconclusive", "on_vacuous"):
         if given.get(name, "fail") not in ("fail", "pass"):
             raise InvalidArgument(f"{described(name, given[name])} is not possible: write 'fail' or 'pass'")
+    for name, kinds in (("shrink_seconds", (int, float)), ("shrink_candidates", (int,))):
+        limit = given.get(name, 0)
+        if isinstance(limit, bool) or not isinstance(limit, kinds) or not limit >= 0:
+            raise InvalidArgument(f"{described(name, limit)} is not possible: write a number from 0")
     wanted = {name: given[name] for name in Checking.__dataclass_fields__ if name in given}
     if given.get("cases") is not None:
         wanted["cases"] = _whole(given["cases"], "cases", 1)

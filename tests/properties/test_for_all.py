@@ -1,6 +1,7 @@
 """for_all: what passes, what fails and how, determinism, the example database, notes, targets, replay."""
 
 import re
+import traceback
 
 import hypothesis
 import pytest
@@ -137,11 +138,11 @@ def test_the_example_database_is_tried_first(spark, fresh_database):
     assert "shrunk" not in facts(failure.value.report)["found in"], "the smallest one was there at once"
 
 
-def test_shrinking_that_takes_too_long_is_cut_short_and_says_so(spark, fresh_database, monkeypatch):
-    monkeypatch.setattr("firesteel.search.find.SHRINK_SECONDS", 0.0)
-    for expected in (r"case \d+ of 30; shrinking was cut short", "case 1 of 30; "):
+def test_shrinking_that_takes_too_long_is_cut_short_and_says_so(spark, fresh_database):
+    options = {"cases": 30, "settings": fresh_database, "shrink_seconds": 0, "spark": spark}
+    for expected in (r"case \d+ of 30; shrinking was cut short after 0 s", "case 1 of 30; "):
         with pytest.raises(fs.Falsified) as failure:
-            fs.for_all(numbers, loses_the_large, same, cases=30, settings=fresh_database, spark=spark)
+            fs.for_all(numbers, loses_the_large, same, **options)
         assert re.match(expected, facts(failure.value.report)["found in"]), "and it is in the database all the same"
         assert failure.value.report.counterexample.inputs["input"] != [[(0,)], [(0,)], [(0,)], [(50,)]]
 
@@ -265,6 +266,26 @@ def test_a_predicate_that_raises_names_itself_and_the_case(spark):
     with pytest.raises(PredicateError, match="no column 'm'; the record has 'n'") as failure:
         fs.for_all(numbers, identity, fs.always(lambda now: now.output[0].m > 0), cases=3, spark=spark)
     assert any("in this case" in note for note in failure.value.__notes__)
+
+
+def test_the_first_error_comes_before_any_bulk_run(spark, monkeypatch):
+    def never(*args, **options):
+        raise AssertionError("cases are run together")
+
+    def typo(now):
+        return now.output.every(lambda record: record.m > 0)
+
+    monkeypatch.setattr("firesteel.properties.claim.exercise_together", never)
+    with pytest.raises(PredicateError, match="no column 'm'") as failure:
+        fs.for_all(numbers, identity, fs.always(typo), cases=30, spark=spark)
+    assert [note.count("in this case") for note in failure.value.__notes__] == [1], "and no note of Hypothesis's"
+    shown = [frame.name for frame in traceback.extract_tb(failure.value.__cause__.__traceback__)]
+    assert shown == ["typo", "<lambda>"], "the user's frames"
+    with pytest.raises(fs.SubjectError, match="when it was built") as failure:
+        fs.for_all(numbers, lambda frame: frame.select("m"), same, cases=30, spark=spark)
+    assert facts(failure.value.report)["found in"] == "case 1 of 30", "a smaller case would be no better"
+    with pytest.raises(InvalidArgument, match="output_mode='append' does not fit the query"):
+        fs.for_all(numbers, lambda frame: frame.groupBy("n").count(), same, cases=30, spark=spark)
 
 
 def test_a_subject_that_gives_two_answers_is_not_called_false(spark):

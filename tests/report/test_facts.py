@@ -6,6 +6,7 @@ import pytest
 
 import firesteel as fs
 from firesteel import Report, Stream, Trace, Verdict
+from firesteel.evidence.limits import CutShort
 from firesteel.evidence.report import Asked, Disagreement, Found, Program, Reproduction, Size
 from firesteel.evidence.runs import Raised
 from firesteel.report.again import again
@@ -23,7 +24,14 @@ def asked(**more):
     [
         (Found(1, 20), "case 1 of 20"),
         (Found(1, 20, Size(1, 2)), "case 1 of 20; shrunk from 1 batch, 2 records"),
-        (Found(1, 20, None, 60.0), "case 1 of 20; shrinking was cut short after 60 s"),
+        (
+            Found(1, 20, None, CutShort("shrink_seconds", 60.0)),
+            "case 1 of 20; shrinking was cut short after 60 s (shrink_seconds=)",
+        ),
+        (
+            Found(1, 20, None, CutShort("shrink_candidates", 500)),
+            "case 1 of 20; shrinking was cut short after 500 candidates (shrink_candidates=)",
+        ),
         (Found(1, 20, None, None, True), "case 1 of 20; seen again when run alone"),
     ],
 )

@@ -157,6 +157,9 @@ def test_values_with_functions():
         "fs.barrier(positive) | fs.same_key('a')"
     )
     assert source.value(fs.equality(by=smaller), "equal") == "fs.equality(by=smaller)"
+    kept = perturb.row_order(keeping=fs.depends(smaller)) & perturb.partitions(2)
+    assert source.value((kept,), "under") == "[perturb.row_order(keeping=fs.depends(smaller)) & perturb.partitions(2)]"
+    assert source.value(fs.always(positive), "property") == "fs.always(positive)"
     assert not source.missing
 
 

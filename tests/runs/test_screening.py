@@ -9,7 +9,9 @@ from firesteel.properties.claim import Property
 from firesteel.runs.judging import Judge
 from firesteel.runs.memory import Memory, Remembered
 from firesteel.runs.screening import Screen
+from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.running import Running
+from firesteel.values.traces import up_to
 
 
 def case(length, first=0):
@@ -22,8 +24,9 @@ class Runner:
     how = Running()
     prefixes = True
 
-    def __init__(self, wrong_from=99, refused=()):
-        self.wrong_from, self.refused = wrong_from, refused
+    def __init__(self, wrong_from=99, refused=(), error=None):
+        self.wrong_from, self.refused, self.error = wrong_from, refused, error
+        self.ran_alone = []
         self.ran_apart = []
         self.ran_together = []
 
@@ -33,6 +36,14 @@ class Runner:
             Instant(at, {"input": batch}, {"output": Batch([] if at >= wrong_from else batch.records)})
             for at, batch in enumerate(stream)
         )
+
+    def alone(self, run, watcher):
+        self.ran_alone.append(run.length)
+        if self.error is not None:
+            for instant in self.error.trace:
+                watcher(instant)
+            raise self.error
+        return up_to(self.trace(run), watcher)
 
     def apart(self, cases):
         self.ran_apart += [run.length for run in cases]
@@ -81,6 +92,88 @@ def test_a_bulk_run_that_is_wrong_is_not_believed(length, refused):
     together, alone = judge.disagreement
     assert together[2] != alone[2] and together[:2] == alone[:2]
     assert not judge.is_known(case(length, 1))
+
+
+def sized(length, records):
+    return fs.Case(Stream("n INT", [[(n,) for n in range(records)], *([[]] * (length - 1))]))
+
+
+def screen(cases=None, *, bulk=True, formula=None, runner=None):
+    memory, runner = Memory(), Runner() if runner is None else runner
+    judge = Judge(Property(fs.always(lambda now: True) if formula is None else formula), runner, memory)
+    return judge, Screen(judge, runner, memory, bulk=bulk, at_once=3, tell=nobody)
+
+
+def test_a_short_case_of_middling_size_is_judged_before_a_bulk_run():
+    cases = [sized(5, 1), *(sized(2, records) for records in (0, 9, 3, 1, 2)), sized(7, 1), sized(1, 0)]
+    assert screen()[1].small_one(cases) == 3, "of those with two batches and at least a record"
+    assert screen(bulk=False)[1].small_one(cases) is None and screen()[1].small_one(cases[:7]) is None
+    assert screen(formula=fs.next_(lambda now: True, times=4))[1].small_one(cases) == 0, "two batches are too short"
+    assert screen()[1].small_one([sized(2, 0)] * 8) is None
+
+
+def test_that_case_is_one_of_those_that_are_compared_with_the_bulk_run():
+    judge, screening = screen(runner=(runner := Runner()))
+    cases = [case(2, first) for first in range(20)]
+    judge(cases[7])
+    screening(cases, later=False)
+    assert runner.ran_alone == [2] and runner.ran_apart == [] and runner.ran_together == [2] * 20
+    wrong, screening = screen(runner=Runner(wrong_from=1))
+    wrong(cases[7])
+    screening(cases, later=False)
+    assert wrong.disagreement is not None
+
+
+def test_a_case_that_was_decided_early_is_not_enough_to_compare():
+    judge, screening = screen(runner=(runner := Runner()), formula=fs.now(lambda now: True))
+    cases = [case(2, first) for first in range(20)]
+    judge(cases[7])
+    screening(cases, later=False)
+    assert runner.ran_alone == [2] and runner.ran_apart == [2]
+
+
+def test_where_the_first_case_is_known_to_fail_few_are_run_together():
+    """They show whether it can be made simpler in bulk; a subject that raises ends every bulk run."""
+    cases = [case(2, first) for first in range(20)]
+    judge, screening = screen(runner=(runner := Runner()), formula=fs.always(lambda now: False))
+    assert judge(cases[0]).fails
+    screening(cases, later=False)
+    assert runner.ran_together == [2] * 8
+    raises = Runner(error=SubjectFailure("boom"))
+    judge, screening = screen(runner=raises)
+    failure = judge(cases[0])
+    screening(cases, later=False)
+    assert failure.error is not None and raises.ran_together == []
+    assert screening.at_once(failure) == 3, "candidates are run in threads"
+
+
+def test_a_predicate_that_raises_at_times_is_reported():
+    """It raised on what a bulk run put out. A run alone puts out the same, so it is not the bulk run's fault."""
+    asked = []
+
+    def at_times(now):
+        asked.append(now)
+        if len(asked) == 3:
+            raise ValueError("at times")
+        return True
+
+    cases = [case(1, first) for first in range(20)]
+    judge, screening = screen(formula=fs.always(at_times))
+    glances = screening(cases, later=False)
+    assert [glances[place]().fails for place in (0, 1)] == [False, False]
+    with pytest.raises(fs.PredicateError, match="at times") as first:
+        glances[2]()
+    with pytest.raises(fs.PredicateError, match="at times") as raised:
+        judge(cases[2])
+    assert raised.value is first.value and [note.count("Case(") for note in raised.value.__notes__] == [1], "once"
+
+
+def test_what_follows_the_batch_that_failed_does_not_matter():
+    runner = Runner(error=SubjectFailure("boom", Runner().trace(case(1))))
+    judge, _ = screen(runner=runner)
+    assert judge(case(5)).error is not None
+    same_until_then = fs.Case(Stream("n INT", [[(0,)], [(1,)], [(9,)]]))
+    assert judge.is_known(same_until_then) and not judge.is_known(fs.Case(Stream("n INT", [[(0,)], [(9,)], [(2,)]])))
 
 
 def test_cases_that_differ_only_in_what_was_drawn_are_different():

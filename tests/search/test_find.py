@@ -11,6 +11,7 @@ from hypothesis.database import InMemoryExampleDatabase
 
 from firesteel.errors import PredicateError
 from firesteel.evidence.events import Drawn, Judged, Judging, Shrinking
+from firesteel.evidence.limits import CutShort
 from firesteel.search.find import find
 from firesteel.search.wanted import Wanted
 
@@ -26,6 +27,7 @@ class Answer:
     seen: object = None
     closeness: float | None = None
     kind: str = "wrong"
+    depends_on_case: bool = True
 
 
 def commutes(function):
@@ -67,6 +69,8 @@ class Many:
     wrong: object = lambda value: False
     calls: list = field(default_factory=list)
     quick: bool = True
+    size: int = 200
+    small: int | None = None
 
     def __call__(self, values, /, *, later):
         self.calls.append((len(values), later))
@@ -78,8 +82,18 @@ class Many:
     def is_sure(self, value):
         return False
 
-    def is_quick_for(self, judgement):
-        return self.quick
+    def small_one(self, values):
+        return self.small
+
+    def at_once(self, judgement):
+        return self.size if self.quick else 1
+
+
+class Sure(Many):
+    """What it says is the last word."""
+
+    def is_sure(self, value):
+        return True
 
 
 large = st.lists(st.integers(0, 1000), max_size=20)
@@ -97,6 +111,96 @@ def test_many_at_once_give_the_same_as_one_by_one():
     assert (alone.failing.number, alone.failing.original) == (together.failing.number, together.failing.original)
     assert many.calls[0] == (500, False) and len(many.calls) < 40, "in rounds"
     assert together.failing.in_rounds and not alone.failing.in_rounds
+
+
+def test_rounds_of_a_few_are_enough():
+    """Where only three are judged at once, as in three threads."""
+    many = Many(too_large, size=3)
+    result = find(wanted(large, size=len), too_large, many)
+    assert result.failing.value == [601] and result.failing.in_rounds and result.failing.cut_short is None
+    assert all(size <= 3 for size, later in many.calls[1:] if later), "no round is larger"
+
+
+@pytest.mark.parametrize("size", [1, 3, 200])
+def test_shrinking_ends_after_so_many_candidates(size):
+    judged = []
+
+    def judge(values):
+        judged.append(values)
+        return too_large(values)
+
+    result = find(wanted(large, size=len, shrink_candidates=5), judge, Many(judge, size=size))
+    assert result.failing.cut_short == CutShort("shrink_candidates", 5)
+    assert len(judged) <= result.failing.number + 5 + 4, "the last one is judged again, and so are its notes"
+
+
+def test_without_the_phase_nothing_is_made_simpler():
+    told = []
+    unshrunk = settings(database=None, phases=[Phase.generate])
+    result = find(Wanted(large, "a test", 200, unshrunk, as_examples=False), too_large, Many(too_large), told.append)
+    assert result.failing.value == result.failing.original
+    assert not any(isinstance(event, Shrinking) for event in told)
+
+
+def test_what_fails_whatever_the_value_is_not_made_simpler():
+    told = []
+    every = lambda values: Answer(True, depends_on_case=False)  # noqa: E731
+    result = find(wanted(large), every, Many(every), told.append)
+    assert result.failing.number == 1 and not any(isinstance(event, Shrinking) for event in told)
+
+
+def test_one_value_is_judged_before_many_are():
+    """What is wrong with every value shows before many are judged at once."""
+    many, judged = Many(too_large, small=7), []
+
+    def typo(values):
+        judged.append(values)
+        raise PredicateError("a typo")
+
+    with pytest.raises(PredicateError) as raised:
+        find(Wanted(large, "a typo", 200, FRESH), typo, many)
+    assert len(judged) == 1 and many.calls == []
+    assert not hasattr(raised.value, "__notes__"), "Hypothesis adds nothing"
+
+
+def test_if_that_one_fails_it_comes_first():
+    drawn = []
+    find(wanted(large, 50), lambda values: Answer(bool(drawn.append(values))))
+    seventh = drawn[7]
+    is_it = lambda values: Answer(values == seventh)  # noqa: E731
+    unshrunk = settings(database=None, phases=[Phase.generate])
+    search = Wanted(large, "a test", 50, unshrunk, as_examples=False)
+    assert find(search, is_it, Many(is_it)).failing.number == 8
+    assert find(search, is_it, Many(is_it, small=7)).failing.number == 1
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_a_flaky_function_that_raises_is_reported_once(together):
+    asked = []
+
+    def flaky(values):
+        asked.append(values)
+        if len(asked) == 3:
+            raise PredicateError("only once")
+        return Answer(False)
+
+    with pytest.raises(PredicateError, match=r"^only once$"):
+        find(Wanted(large, "flaky", 50, FRESH), flaky, Sure(flaky) if together else None)
+    assert len(asked) == 3, "and it is not asked again"
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_a_function_that_answers_differently_the_second_time_is_believed_the_first_time(together):
+    """Hypothesis would raise Flaky, and not say what was found."""
+    seen = set()
+
+    def flaky(values):
+        failing = any(value > 600 for value in values) and tuple(values) not in seen
+        seen.add(tuple(values))
+        return Answer(failing)
+
+    result = find(wanted(large, 50, size=len), flaky, Sure(flaky) if together else None)
+    assert result.failing is not None and result.failing.judgement.fails
 
 
 def test_what_fails_at_a_glance_only_does_not_fail():
@@ -168,7 +272,9 @@ def test_shrinking_ends_when_time_is_up():
         return too_large(values)
 
     result = find(wanted(large, size=len, shrink_seconds=0.0), slow)
-    assert result.failing.cut_short == 0.0 and result.failing.value == result.failing.original
+    assert (
+        result.failing.cut_short == CutShort("shrink_seconds", 0.0) and result.failing.value == result.failing.original
+    )
 
 
 @pytest.mark.parametrize("together", [True, False])
@@ -230,7 +336,7 @@ def test_what_is_known_counts_when_time_is_up():
 
     many = Slow(too_large)
     result = find(wanted(large, size=len, shrink_seconds=0.1), too_large, many)
-    assert result.failing.cut_short == 0.1
+    assert result.failing.cut_short == CutShort("shrink_seconds", 0.1)
     assert result.failing.value != result.failing.original
 
 

@@ -69,8 +69,8 @@ class Comparison:
 
     @property
     def one_program(self) -> bool:
-        """Is a program compared with itself?"""
-        return self.reference is self.candidate
+        """Is a program compared with itself, run in other ways?"""
+        return self.reference is self.candidate and bool(self.under)
 
     @property
     def base(self) -> Side:
@@ -87,7 +87,13 @@ class Comparison:
     @property
     def arguments(self) -> dict[str, Any]:
         """How it was asked for, where that is not the usual."""
-        given = {"dependence": self.dependence, "equal": self.equal, "accept": self.accept, "under": self.under}
+        given: dict[str, Any] = {
+            "dependence": self.dependence,
+            "equal": self.equal,
+            "accept": self.accept,
+            "under": self.under,
+            "property": self.held_to,
+        }
         return {name: value for name, value in given.items() if value not in (None, (), Unordered())}
 
     @property

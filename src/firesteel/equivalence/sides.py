@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
@@ -110,13 +110,11 @@ def beside(traces: Mapping[Side, Trace], ignored: Sequence[str] = (), *, each: b
         drawn = first[0].drawn if len(first) else Record()
         if now is None:
             instant = Instant(index, {}, outputs, drawn=drawn)
-        else:
-            instant = Instant(index, now.inputs, outputs, time=now.time, watermark=now.watermark, drawn=drawn)
+        else:  # what is known of the first side, and the outputs of all
+            instant = replace(now, outputs=outputs, recorded_state=None, previous=None)
         if each:
             own = {side: now for side, now in zip(traces, sides, strict=True) if now is not None}
-            instant = Beside(
-                index, instant.inputs, outputs, time=instant.time, watermark=instant.watermark, drawn=drawn, sides=own
-            )
+            instant = Beside(**{f.name: getattr(instant, f.name) for f in fields(Instant)}, sides=own)
         instants.append(instant.after(instants[-1] if instants else None))
     outside: dict[str, Batch] = {
         _label(side, output, schemas[side]): batch

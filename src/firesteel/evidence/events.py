@@ -26,6 +26,13 @@ class Drawn:
 
 
 @dataclass(frozen=True)
+class Screening:
+    """Many cases are about to be run together."""
+
+    cases: int
+
+
+@dataclass(frozen=True)
 class Screened:
     """Many cases were run together, or could not be: then `why_not` says why."""
 
@@ -67,7 +74,7 @@ class Concluded:
     report: Any
 
 
-Event: TypeAlias = Started | Drawn | Screened | Judging | Judged | Shrinking | Concluded
+Event: TypeAlias = Started | Drawn | Screening | Screened | Judging | Judged | Shrinking | Concluded
 Listener: TypeAlias = Callable[[Event], None]
 
 

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any, TypeAlias
 
 from firesteel.evidence.frames import Difference, Undecided
+from firesteel.evidence.limits import CutShort
 from firesteel.evidence.nothing import Nothing
 from firesteel.evidence.runs import Counterexample
 from firesteel.logic.ltl.formulas import Formula
@@ -98,8 +99,8 @@ class Found:
     of: int
     shrunk_from: Size | None = None
     """The size of the case that was found first, where a smaller one is shown."""
-    cut_short: float | None = None
-    """After how many seconds shrinking was ended before it was done."""
+    cut_short: CutShort | None = None
+    """The limit at which shrinking was ended before it was done."""
     seen_again: bool = False
     """Was the evidence seen once more, in a run of its own?"""
 

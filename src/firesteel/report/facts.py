@@ -74,7 +74,7 @@ def _found(found: Found) -> str:
     if found.shrunk_from is not None:
         parts.append(f"shrunk from {found.shrunk_from}")
     if found.cut_short is not None:
-        parts.append(f"shrinking was cut short after {found.cut_short:.0f} s")
+        parts.append(f"shrinking was cut short after {found.cut_short.after} ({found.cut_short.option}=)")
     if found.seen_again:
         parts.append("seen again when run alone")
     return "; ".join(parts)

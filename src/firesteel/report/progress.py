@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from firesteel.evidence.events import Drawn, Event, Judging, Listener, Screened, Shrinking, nobody
+from firesteel.evidence.events import Drawn, Event, Judging, Listener, Screened, Screening, Shrinking, nobody
 
 _QUIET_SECONDS = 2.0
 
@@ -34,10 +34,30 @@ def showing() -> Iterator[Listener]:
         yield listen
 
 
+@contextmanager
+def saying_where(listener: Listener) -> Iterator[Listener]:
+    """A listener before another one. Where the user interrupts what happens, the interrupt says how far it had come."""
+    last: list[str] = []
+
+    def listen(event: Event) -> None:
+        text = _text(event)
+        if text is not None:
+            last[:] = [text]
+        listener(event)
+
+    try:
+        yield listen
+    except KeyboardInterrupt as interrupt:
+        where = ", ".join([*last, *getattr(interrupt, "__notes__", ())]) or "before the first case"
+        raise KeyboardInterrupt(f"firesteel was interrupted: {where}") from None
+
+
 def _text(event: Event) -> str | None:
     match event:
         case Drawn(cases):
             return f"case 0 of {cases}"
+        case Screening(cases):
+            return f"{cases} cases are being run together"
         case Screened(cases, None):
             return f"{cases} cases were run together"
         case Judging(case, of):

@@ -40,6 +40,7 @@ from firesteel.logic.ltl.formulas import (
     Until,
 )
 from firesteel.names import body_text, name_of, place_of, short
+from firesteel.perturb.change import Given
 from firesteel.values.dependence import Barrier, Both, Dependence, Depends, Either
 from firesteel.values.durations import text as duration_text
 from firesteel.values.equality import Equality
@@ -219,12 +220,22 @@ class Source:
                 return f"{self.value(a, role)} | {self.value(b, role)}"
             case Both(a, b):
                 return " & ".join(self._both(part, role) for part in (a, b))
+            case perturb.Perturbation(calls):
+                return " & ".join(self._perturbation(kind.name, given) for kind, given in calls)
+            case Formula():
+                return self.formula(value)
             case Equality(by=by) if by is not None:
                 # With a function there are no tolerances, but columns may be left out.
                 ignored = f"ignore={list(value.ignore)!r}, " if value.ignore else ""
                 return f"fs.equality({ignored}by={self.function(by, 'by')})"
             case _:
                 return self.text(repr(value), role)
+
+    def _perturbation(self, name: str, given: Given) -> str:
+        if given.keeping is None:
+            return self.text(f"{name}({given})", name)
+        self.imports.add("from firesteel import perturb")
+        return f"perturb.{name}(keeping={self.value(given.keeping, 'keeping')})"
 
     def _both(self, part: Dependence, role: str) -> str:
         text = self.value(part, role)

@@ -115,6 +115,8 @@ class _Check:
             size=lambda case: Size.of(case).records,
             describe=_described,
             first=choices_of_whole(streams),
+            shrink_seconds=self._checking.shrink_seconds,
+            shrink_candidates=self._checking.shrink_candidates,
         )
 
     def _key(self) -> str:

@@ -113,6 +113,11 @@ class Judgement:
         return self.verdict is Verdict.FALSE or self.error is not None
 
     @property
+    def depends_on_case(self) -> bool:
+        """Is the failure one that another case might not have? Not where the subject could not even be built."""
+        return self.error is None or self.error.depends_on_case
+
+    @property
     def kind(self) -> str:
         """A claim that is false and a subject that raises are failures of different kinds."""
         return "false" if self.error is None else "raised"

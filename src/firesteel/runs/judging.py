@@ -25,6 +25,9 @@ class Judge:
         self._claim, self._runner, self._how, self._memory = claim, runner, runner.how, memory
         self._suspects: set[bytes] = set()
         self._seen_twice: set[bytes] = set()
+        self._failures: dict[bytes, Judgement] = {}
+        self._failure_of_all: Judgement | None = None
+        self._raised: dict[bytes, PredicateError] = {}
         self.disagreement: tuple[Trace, Trace] | None = None
         """What a bulk run and a run alone saw of the same case, where they differ: then no bulk run is believed."""
 
@@ -40,7 +43,11 @@ class Judge:
         known = self._memory.recall(case)
         if known is None:
             return self._afresh(case)
-        judgement = self._recalled(case, known)
+        try:
+            judgement = self._recalled(case, known)
+        except PredicateError as error:
+            self._raised[self._memory.identity(case)] = error
+            raise
         if known.screened and judgement.verdict is Verdict.FALSE:
             self._suspects.add(self._memory.identity(case))
         return judgement
@@ -72,6 +79,10 @@ class Judge:
         known = self._memory.recall(case)
         return known is not None and known.screened
 
+    def failure_of(self, case: Case) -> Judgement | None:
+        """How a case failed when it was run alone, or would fail, as every case does; None where nothing is known."""
+        return self._failure_of_all or self._failures.get(self._memory.identity(case))
+
     def is_too_short(self, case: Case) -> bool:
         """Can the claim never be true of it? Then it is not worth a run."""
         return instants_of(case, self._how.over) < self._claim.shortest_true
@@ -93,6 +104,8 @@ class Judge:
             self._seen_twice |= self._suspects & {self._memory.identity(case)}
         elif alone.error is not None or alone.trace.instants != screened[: len(alone.trace)]:
             self.disagree(screened, alone.trace)
+        elif self._memory.identity(case) in self._raised:
+            raise self._raised[self._memory.identity(case)]  # the same output, and a predicate that raises at times
         return alone
 
     def _recalled(self, case: Case, known: Remembered) -> Judgement:
@@ -107,11 +120,19 @@ class Judge:
         if self.is_too_short(case):
             return Judgement(Verdict.INCONCLUSIVE, Trace(()))
         judgement, decided = self._run(case)
-        seen = len(judgement.trace)
-        # A verdict at the end also depends on where the end is; a window may hold what came in any batch.
-        early = decided and self._runner.prefixes and 0 < seen < case.length
-        self._memory.keep(case, Remembered(judgement.trace, judgement.error), decided_after=seen if early else None)
+        if judgement.fails:
+            self._failures[self._memory.identity(case)] = judgement
+            self._failure_of_all = None if judgement.depends_on_case else judgement
+        self.remember(case, judgement.trace, judgement.error, decided=decided)
         return judgement
+
+    def remember(self, case: Case, trace: Trace, error: SubjectFailure | None, *, decided: bool) -> None:
+        """Keep what a run alone showed of a case; `decided` if it was ended by a verdict that is definite."""
+        # The batch in which the subject failed mattered too.
+        needed = len(trace) + (error is not None)
+        # A verdict at the end also depends on where the end is; a window may hold what came in any batch.
+        early = (decided or error is not None) and self._runner.prefixes and 0 < needed < case.length
+        self._memory.keep(case, Remembered(trace, error), decided_after=needed if early else None)
 
     def _run(self, case: Case) -> tuple[Judgement, bool]:
         meter = self._claim.meter()

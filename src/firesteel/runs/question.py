@@ -27,6 +27,8 @@ class Checking:
     """The only case to be run, of a replay line."""
     name: str | None = None
     bulk: bool = True
+    shrink_seconds: float | None = None
+    shrink_candidates: int | None = None
     on_inconclusive: str = "fail"
     on_vacuous: str = "fail"
 

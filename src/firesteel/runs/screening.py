@@ -10,10 +10,12 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
-from firesteel.evidence.events import Listener, Screened
+from firesteel.evidence.events import Listener, Screened, Screening
+from firesteel.evidence.report import Size
 from firesteel.runs.claims import Judgement, Runner
 from firesteel.runs.judging import Judge
 from firesteel.runs.memory import Memory, Remembered
+from firesteel.search.rounds import ROUND
 from firesteel.spark.failures import CannotCarry, SubjectFailure
 from firesteel.values.cases import Case
 from firesteel.values.streams import make_stream
@@ -47,7 +49,7 @@ class Screen:
         """Did the subject fail when cases were run together?"""
 
     def __call__(self, cases: Sequence[Case], *, later: bool) -> Sequence[Callable[[], Judgement]]:
-        if later and self._trusts_bulk:
+        if later and self._trusts_bulk and len(cases) > self._at_once:
             self._run_more(cases)
         elif not later and self._bulk and len(cases) >= _MANY:
             self._run_first(cases)
@@ -61,9 +63,22 @@ class Screen:
         """Has a glance the last word on a case? Not if only a bulk run has seen it."""
         return not self._judge.is_screened(case)
 
-    def is_quick_for(self, judgement: Judgement) -> bool:
-        """One case that makes the subject fail ends a bulk run for all, so errors are looked at one by one."""
-        return self._trusts_bulk and judgement.error is None
+    def small_one(self, cases: Sequence[Case]) -> int | None:
+        """Which case is judged by itself before a bulk run, so that a mistake in all of them shows soon.
+
+        A run alone takes as long as it has batches, so it is one of the shortest. It is not the smallest of these,
+        because it is compared with the bulk run too.
+        """
+        if not self._bulk or len(cases) < _MANY:
+            return None
+        sizes = {place: Size.of(case) for place, case in enumerate(cases) if not self._judge.is_too_short(case)}
+        shortest = min((size.batches for size in sizes.values() if size.records), default=0)
+        places = [place for place, size in sizes.items() if size.records and size.batches == shortest]
+        return sorted(places, key=lambda place: sizes[place].records)[len(places) // 2] if places else None
+
+    def at_once(self, judgement: Judgement) -> int:
+        """How many cases are judged at once. One that makes the subject fail ends a bulk run for all."""
+        return ROUND if self._trusts_bulk and judgement.error is None else self._at_once
 
     @property
     def _trusts_bulk(self) -> bool:
@@ -76,7 +91,17 @@ class Screen:
         return self._judge.glance(cases[place])
 
     def _run_first(self, cases: Sequence[Case]) -> None:
-        """Run cases together where that can be: those that pass need no run of their own."""
+        """Run cases together where that can be: those that pass need no run of their own.
+
+        Where the first case is known to fail, there is nothing to screen. If it fails because the claim is false, a few
+        cases are run together all the same: they show whether it can be made simpler in bulk.
+        """
+        first = self._judge.failure_of(cases[0])
+        if first is not None and first.error is not None:
+            return
+        if first is not None:
+            cases = cases[:_MANY]
+        self._tell(Screening(len(cases)))
         try:
             self._run_sampled(cases)
             self._in_bulk = True
@@ -100,8 +125,9 @@ class Screen:
         traces = self._runner.together([*long_enough, *beginnings], also_single=False)
         screened = _that_ran(long_enough, traces[: len(long_enough)])
         begun = _that_ran(beginnings, traces[len(long_enough) :])
-        short = [pair for pair in screened if pair[0].length <= _SAMPLE_LENGTH]
-        tried = [*begun, *_spread(short or screened, samples - len(begun))]
+        known = [pair for pair in screened if self._ran_alone(*pair)][:1]
+        short = [pair for pair in screened if pair[0].length <= _SAMPLE_LENGTH and not self._ran_alone(*pair)]
+        tried = [*known, *begun, *_spread(short or screened, samples - len(begun) - len(known))][:samples]
         self._run_apart([case for case, _ in tried if self._memory.recall(case) is None])
         for case, trace in tried:
             alone = self._memory.recall(case)
@@ -110,6 +136,11 @@ class Screen:
                 return
         self.compared += len(tried)
         self._keep(long_enough, traces[: len(long_enough)])
+
+    def _ran_alone(self, case: Case, together: Trace) -> bool:
+        """Has the case been run alone, as far as the bulk run went?"""
+        known = self._memory.recall(case)
+        return known is not None and not known.screened and len(known.trace) == len(together)
 
     def _keep(self, cases: Sequence[Case], traces: Sequence[Trace | None]) -> None:
         for case, trace in _that_ran(cases, traces):
@@ -120,9 +151,9 @@ class Screen:
         for case, seen in zip(cases, self._runner.apart(cases), strict=True):
             match seen:
                 case SubjectFailure():
-                    self._memory.keep(case, Remembered(seen.trace, seen))
+                    self._judge.remember(case, seen.trace, seen, decided=False)
                 case _:
-                    self._memory.keep(case, Remembered(seen))
+                    self._judge.remember(case, seen, None, decided=False)
 
 
 def _begins_with(trace: Trace, other: Trace) -> bool:

@@ -33,7 +33,7 @@ def in_example(action: Callable[[], T]) -> T:
 def observed(action: Callable[[], T]) -> tuple[T, Mapping[str, float]]:
     """Do something as one example of Hypothesis; also the scores that `hypothesis.target` was told meanwhile."""
     done: list[tuple[T, Mapping[str, float]]] = []
-    refused: list[UnsatisfiedAssumption] = []
+    raised: list[Exception] = []
 
     @settings(
         max_examples=1, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
@@ -43,15 +43,14 @@ def observed(action: Callable[[], T]) -> tuple[T, Mapping[str, float]]:
         try:
             done.append((action(), targets_now()))
         except Exception as error:
-            # An assumption that does not hold may come as the cause of an error that names the user's function.
-            why = error if isinstance(error, UnsatisfiedAssumption) else error.__cause__
-            if not isinstance(why, UnsatisfiedAssumption):
-                raise
-            refused.append(why)  # else Hypothesis would try again, with the same
+            # Hypothesis never sees it: it would do all of it again, call it flaky if it does not raise again, and add
+            # notes about an example that the user did not write.
+            raised.append(error)
 
     example()
-    if refused:
-        raise refused[0]
+    for error in raised:
+        # An assumption that does not hold may come as the cause of an error that names the user's function.
+        raise error.__cause__ if isinstance(error.__cause__, UnsatisfiedAssumption) else error
     return done[0]
 
 

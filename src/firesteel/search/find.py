@@ -7,7 +7,6 @@ function that judges one value has the last word.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -17,14 +16,16 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from hypothesis.errors import UnsatisfiedAssumption
 
-from firesteel.errors import PredicateError
+from firesteel.errors import InvalidArgument, PredicateError
 from firesteel.evidence.events import Drawn, Judged, Judging, Listener, Shrinking, nobody
+from firesteel.evidence.limits import CutShort
 from firesteel.hypothesis_internals import Choices, choices_now
 from firesteel.search.aim import Aim
 from firesteel.search.drawing import Drawing
 from firesteel.search.examples import Breaks, Enough, broken, notes_of, observed
 from firesteel.search.rounds import Candidate, Rounds
-from firesteel.search.wanted import SHRINK_SECONDS, Wanted
+from firesteel.search.wanted import Wanted
+from firesteel.search.watch import Watch
 
 T = TypeVar("T")
 # A generation has at least `_GENERATION` values, and it grows with the number of values before it, by one in `_GROWTH`.
@@ -42,6 +43,10 @@ class Judgement(Protocol):
     @property
     def kind(self) -> object:
         """How it fails: a value is made simpler only as far as it fails in the same way."""
+
+    @property
+    def depends_on_case(self) -> bool:
+        """May a simpler value fare differently? If not, there is no use in looking for one."""
 
     @property
     def closeness(self) -> float | None:
@@ -64,10 +69,13 @@ class Many(Protocol[U, J]):
     def is_sure(self, value: U, /) -> bool:
         """Has a glance at this value the last word?"""
 
-    def is_quick_for(self, judgement: J) -> bool:
-        """Are hundreds of values judged for little more than one costs, when they fail like this one?
+    def small_one(self, values: Sequence[U], /) -> int | None:
+        """Which value is judged by itself, before many are judged at once; None where that is not needed."""
 
-        Then a failing value is made simpler in rounds.
+    def at_once(self, judgement: J) -> int:
+        """How many values are judged for little more than one costs, when they fail like this one?
+
+        If that is more than one, a failing value is made simpler in rounds of so many.
         """
 
 
@@ -87,8 +95,8 @@ class Failing(Generic[T, J]):
     """And what came of it."""
     in_rounds: bool = False
     """Were many values judged at once, to make it simpler?"""
-    cut_short: float | None = None
-    """After how many seconds the search for a simpler one was ended before it was done."""
+    cut_short: CutShort | None = None
+    """The limit at which the search for a simpler one was ended before it was done."""
     notes: tuple[str, ...] = ()
     """What the user's functions noted on it."""
 
@@ -128,6 +136,7 @@ class _Search(Generic[T, J]):
     def result(self) -> Result[T, J]:
         drawn = self._drawing.to_come()
         self._tell(Drawn(len(drawn)))
+        drawn = self._with_trouble_first(drawn)
         aim = Aim(self._drawing.seed)
         for generation in self._generations(drawn, aim):
             for candidate, glance in generation:
@@ -135,6 +144,26 @@ class _Search(Generic[T, J]):
                 if judgement is not None and judgement.fails:
                     return Result(self._number, self._of, self._simplest(candidate, judgement), self._forget)
         return Result(self._number, self._of, settle=self._forget)
+
+    def _with_trouble_first(self, drawn: list[Candidate[T]]) -> list[Candidate[T]]:
+        """The same values; but a small one, if it fails, comes first.
+
+        It is judged by itself before many are judged at once: so what is wrong with all of them shows soon.
+        """
+        place = None if self._many is None else self._many.small_one([candidate.value for candidate in drawn])
+        if place is None:
+            return drawn
+        if self._drawing.is_saved(drawn[0].choices):
+            place = 0  # it failed before, and is small already
+        self._tell(Judging(self._number + 1, self._of))
+        try:
+            judgement, _ = self._looked(partial(self._judge, drawn[place].value))
+        except UnsatisfiedAssumption:
+            return drawn
+        if not judgement.fails:
+            return drawn
+        first = drawn[place] if judgement.depends_on_case else min(drawn, key=lambda candidate: candidate.size)
+        return [first, *(candidate for candidate in drawn if candidate is not first)]
 
     def _forget(self) -> None:
         for choices in self._passed:
@@ -200,36 +229,31 @@ class _Search(Generic[T, J]):
     def _simplest(self, candidate: Candidate[T], judgement: J) -> Failing[T, J]:
         """The simplest value that is found to fail, as far as there is time."""
         found = Failing(candidate.value, judgement, self._number, self._of, candidate.value, judgement)
-        if not self._drawing.shrinks:
+        if not self._drawing.shrinks or not judgement.depends_on_case:
             self._drawing.keep(candidate.choices)
             return found
-        watch = _Watch(SHRINK_SECONDS if self._wanted.shrink_seconds is None else self._wanted.shrink_seconds)
-        in_rounds = self._many is not None and self._many.is_quick_for(judgement)
-        smaller = self._in_rounds(candidate, judgement, watch) if in_rounds else None
+        watch = Watch(self._wanted)
+        size = 1 if self._many is None else self._many.at_once(judgement)
+        smaller = self._in_rounds(candidate, judgement, watch, size) if size > 1 else None
         choices, value, last, notes, cut_short = smaller or self._one_by_one(candidate, judgement, watch)
         self._drawing.keep(choices)
-        return replace(
-            found,
-            value=value,
-            judgement=last,
-            in_rounds=in_rounds,
-            cut_short=watch.seconds if cut_short else None,
-            notes=notes,
-        )
+        return replace(found, value=value, judgement=last, in_rounds=size > 1, cut_short=cut_short, notes=notes)
 
-    def _in_rounds(self, found: Candidate[T], first: J, watch: _Watch) -> _Simplest[T, J] | None:
-        """Look for a simpler value, many candidates at once; None where what was found does not fail by itself."""
+    def _in_rounds(self, found: Candidate[T], first: J, watch: Watch, size: int) -> _Simplest[T, J] | None:
+        """Look for a simpler value, several candidates at once; None where what was found does not fail by itself."""
         rounds = Rounds(found, self._drawing.of_choices, partial(self._failing_of, like=first, watch=watch))
         more, tried = True, 0
-        while more and not watch.is_over:
+        while more and watch.over is None:
             tried += 1
             self._tell(Shrinking(self._number, self._of, tried))
-            more = rounds.round()
-        judged: list[J] = []
+            more = rounds.round(min(size, watch.left))
+        cut_short = watch.over if more else None
+        judged: list[J | None] = []
 
         def again(value: T) -> None:
-            judged.append(self._judge(value))
-            if _alike(judged[-1], first):
+            judged.append(self._judgement_of_simpler(value))
+            # Hypothesis asks once more, for the notes: what was said first counts, also if a predicate is flaky.
+            if _alike(judged[0], first):
                 raise broken()
 
         notes: tuple[str, ...] = ()
@@ -237,20 +261,20 @@ class _Search(Generic[T, J]):
             self._drawing.once_more(rounds.found.choices, again)
         except Breaks as error:
             notes = notes_of(error)
-        except PredicateError:
-            return None  # the user's function was not made for so simple a value
-        if not judged or not _alike(judged[-1], first):
+        if not judged or judged[0] is None or not _alike(judged[0], first):
             return None
-        return rounds.found.choices, rounds.found.value, judged[-1], notes, more
+        return rounds.found.choices, rounds.found.value, judged[0], notes, cut_short
 
-    def _failing_of(self, candidates: Sequence[Candidate[T]], like: J, watch: _Watch) -> list[Candidate[T]]:
+    def _failing_of(self, candidates: Sequence[Candidate[T]], like: J, watch: Watch) -> list[Candidate[T]]:
         """The candidates that fail at a glance; when time is up, of those that are known."""
         glances = self._with_glances(candidates, later=True)
-        return [
+        failing = [
             candidate
             for candidate, glance in glances
-            if (not watch.is_over or self._is_known(candidate.value)) and self._fails(glance, like)
+            if (watch.over is None or self._is_known(candidate.value)) and self._fails(glance, like)
         ]
+        watch.count(len(candidates))
+        return failing
 
     def _is_known(self, value: T) -> bool:
         return self._many is not None and self._many.is_known(value)
@@ -258,58 +282,59 @@ class _Search(Generic[T, J]):
     def _fails(self, glance: Callable[[], J], like: J) -> bool:
         try:
             return _alike(self._looked(glance)[0], like)
-        except (PredicateError, UnsatisfiedAssumption):  # the user's function was not made for so simple a value
+        except _NOT_MADE_FOR_IT:
+            return False
+        except UnsatisfiedAssumption:
             return False
 
-    def _one_by_one(self, found: Candidate[T], judgement: J, watch: _Watch) -> _Simplest[T, J]:
+    def _judgement_of_simpler(self, value: T) -> J | None:
+        try:
+            return self._judge(value)
+        except _NOT_MADE_FOR_IT:
+            return None
+
+    def _one_by_one(self, found: Candidate[T], first: J, watch: Watch) -> _Simplest[T, J]:
         """Have Hypothesis look for a simpler value, one attempt after the other."""
-        smallest = (found.choices, found.value, judgement)
-        known = {found.choices}
+        smallest = (found.choices, found.value, first)
+        failed: dict[Choices, bool] = {found.choices: True}
+        cut_short: CutShort | None = None
         tried = 0
 
         def attempt(value: T) -> None:
-            nonlocal smallest, tried
+            nonlocal smallest, tried, cut_short
             tried += 1
             self._tell(Shrinking(self._number, self._of, tried))
             choices = choices_now()
-            if watch.is_over and choices not in known and not self._is_known(value):
-                raise Enough
-            known.add(choices)
-            try:
-                judgement = self._judge(value)
-            except PredicateError:  # the user's function was not made for so simple a value
-                return
-            if judgement.fails:
-                smallest = (choices, value, judgement)
+            if choices not in failed:
+                cut_short = watch.over
+                if cut_short is not None and not self._is_known(value):
+                    raise Enough
+                watch.count(1)
+            judgement = self._judgement_of_simpler(value)
+            # Hypothesis tries the same value again, the last time for the notes: what was said first counts.
+            if failed.setdefault(choices, judgement is not None and _alike(judgement, first)):
+                if judgement is not None and _alike(judgement, first):
+                    smallest = (choices, value, judgement)
                 raise broken()
 
         notes: tuple[str, ...] = ()
-        cut_short = True
         with suppress(Enough):
             try:
                 self._drawing.shrink(found.choices, attempt)
             except Breaks as error:
                 notes = notes_of(error)
-            cut_short = False
+            cut_short = None
         return (*smallest, notes, cut_short)
 
 
-def _alike(judgement: J, first: J) -> bool:
+# The user's function was not made for so simple a value.
+_NOT_MADE_FOR_IT = (PredicateError, InvalidArgument)
+
+
+def _alike(judgement: J | None, first: J) -> bool:
     """Does it fail, and in the same way?"""
-    return judgement.fails and judgement.kind == first.kind
+    return judgement is not None and judgement.fails and judgement.kind == first.kind
 
 
-_Simplest: TypeAlias = tuple[Choices, T, J, tuple[str, ...], bool]
-"""Choices, the value that they draw, what came of it, what was noted, and whether the search was cut short."""
-
-
-class _Watch:
-    """How long the search for a simpler value may take."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self._since = time.monotonic()
-
-    @property
-    def is_over(self) -> bool:
-        return time.monotonic() - self._since > self.seconds
+_Simplest: TypeAlias = tuple[Choices, T, J, tuple[str, ...], CutShort | None]
+"""Choices, the value that they draw, what came of it, what was noted, and the limit that ended the search, if any."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, islice
+from itertools import combinations
 from types import MappingProxyType
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -63,23 +63,27 @@ class Rounds(Generic[T]):
         # Edits that made nothing simpler, with the choices they were made to: drawing is not free either.
         self._useless: set[tuple[Edit, Choices]] = set()
 
-    def round(self) -> bool:
-        """Try many candidates at once; is there more to try?"""
+    def round(self, size: int = ROUND) -> bool:
+        """Try up to `size` candidates at once; is there more to try?"""
         while self._first:
-            stage = self._first.pop(0)
-            if self._found_among(list(stage(self.found.choices, self._floor()))):
+            stage = self._first[0]
+            wanted = self._untried(stage(self.found.choices, self._floor()))
+            if self._found_among(wanted[:size]):
                 self._first = [] if stage is _few_kept else [_few_kept]
                 return True
+            if len(wanted) > size:
+                return True
+            self._first.pop(0)
         choices = self.found.choices
         edits = {
             _changed(choices, [edit]): edit
             for edit in _edits(choices, self._floor())
             if (edit, choices[edit[0] : edit[1]]) not in self._useless
         }
-        wanted = [choices for choices in (*self._together, *edits) if choices not in self._tried]
+        wanted = self._untried((*self._together, *edits))
         if not wanted:
             return False
-        found = self._found_among(wanted, edits)
+        found = self._found_among(wanted[:size], edits)
         # What succeeded alone, together: all of it, and the most promising halves, in case all is too much. Only what
         # Hypothesis drew as it was asked for: what it had to mend may have moved everything behind it.
         worked = [edits[candidate.choices] for candidate in found if candidate.choices in edits]
@@ -89,14 +93,16 @@ class Rounds(Generic[T]):
             worked = worked[: len(worked) // 2]
         return True
 
+    def _untried(self, wanted: Iterable[Choices]) -> list[Choices]:
+        return [choices for choices in dict.fromkeys(wanted) if choices not in self._tried]
+
     def _found_among(
         self, wanted: Sequence[Choices], edits: Mapping[Choices, Edit] = MappingProxyType({})
     ) -> list[Candidate[T]]:
-        """Judges up to `ROUND` candidates; gives those that fail, the simplest first, and goes on with that one."""
+        """Judges candidates; gives those that fail, the simplest first, and goes on with that one."""
         before = self.found
-        fresh = list(islice(dict.fromkeys(wanted), ROUND))
-        self._tried.update(fresh)
-        drawn = self._draw(fresh) if fresh else []
+        self._tried.update(wanted)
+        drawn = self._draw(wanted) if wanted else []
         for candidate in drawn:
             edit = edits.get(candidate.asked) if candidate.asked is not None else None
             if edit is not None and candidate.size >= before.size:

@@ -15,6 +15,8 @@ T = TypeVar("T")
 
 SHRINK_SECONDS = 60.0
 """Each attempt may cost a run of Spark; after this long what has been found is small enough."""
+SHRINK_CANDIDATES = 10_000
+"""How many simpler values are tried at the most."""
 
 
 @dataclass(frozen=True)
@@ -39,3 +41,5 @@ class Wanted(Generic[T]):
     takes a millisecond each."""
     shrink_seconds: float | None = None
     """After how long the search for a simpler value ends; `SHRINK_SECONDS` if left out."""
+    shrink_candidates: int | None = None
+    """After how many values it ends; `SHRINK_CANDIDATES` if left out."""

@@ -8,11 +8,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from firesteel.errors import InvalidArgument
+from firesteel.spark.session.stderr import last_words
 from firesteel.values.traces import Instant, Trace
 
 
 class SubjectFailure(Exception):
     """The subject raised, hung, or returned something else than a stream; `trace` is how far it came."""
+
+    depends_on_case = True
+    """Might another case not have it? No, where the subject could not be built, which needs no data."""
 
     def __init__(self, message: str, trace: Trace | None = None) -> None:
         super().__init__(message)
@@ -26,9 +30,19 @@ def took_too_long(what: str, seconds: float, recorded: Iterable[Instant] = ()) -
     )
 
 
+def goes_on(what: str, seconds: float, failure: SubjectFailure | None = None) -> SubjectFailure:
+    """The failure of a run that did not stop when it was told to, after another failure if there was one."""
+    said = f"{what} did not stop within {seconds:g} s, and its jobs were cancelled"
+    if failure is None:
+        return SubjectFailure(f"{said}: one of the subject's functions hangs")
+    return SubjectFailure(f"{failure}; {said}", failure.trace)
+
+
 def raised_inside(error: BaseException, where: str = "", recorded: Iterable[Instant] = ()) -> SubjectFailure:
     """The failure of a subject that raised while Spark ran it; `recorded` is how far it came."""
-    return SubjectFailure(f"the subject raised inside Spark{where}: {root_cause(error)}", Trace(recorded))
+    return SubjectFailure(
+        f"the subject raised inside Spark{where}: {_with_last_words(root_cause(error))}", Trace(recorded)
+    )
 
 
 class CannotCarry(Exception):
@@ -95,6 +109,12 @@ def _with_way_out(line: str) -> str:
         "file that defines it (from pyspark import cloudpickle), or put it into a module that is installed or was "
         "given to spark.sparkContext.addPyFile"
     )
+
+
+def _with_last_words(cause: str) -> str:
+    """What happened; and what was printed last, where a Python worker died without saying why to Spark."""
+    said = [line for line in last_words() if line and not line.startswith(" ")]
+    return f"{cause} (it had printed: {said[-1]})" if said and "Python worker" in cause else cause
 
 
 def _first_line(text: str) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as FutureTimeout
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument
@@ -13,9 +12,11 @@ from firesteel.spark.engines.engine import Engine, Watcher
 from firesteel.spark.engines.rdds import batch_of, rdd_of
 from firesteel.spark.engines.recorded import Reader
 from firesteel.spark.engines.source import plain, refuse_what_is_not_carried, schema_refusals, to_frame
-from firesteel.spark.engines.subject import Subject, call_subject, named_outputs
+from firesteel.spark.engines.subject import Subject, being_built, call_subject, named_outputs
+from firesteel.spark.engines.waiting import Stopped, Worker, outcome
 from firesteel.spark.failures import raised_inside, took_too_long
 from firesteel.spark.frames.large import keep, large_batch
+from firesteel.spark.jobs import cancel, tagged
 from firesteel.spark.perturb.levers import pulled
 from firesteel.spark.perturb.shuffles import arriving
 from firesteel.spark.running import Running
@@ -47,7 +48,8 @@ def exercise(spark: SparkSession, case: Case, subject: Subject, how: Running, wa
     kept = any(len(batch) > how.large for batch in batches.values())
     with pulled(spark, how.under):
         inputs = {name: handed(spark, name, batch) for name, batch in batches.items()}
-        made = _outputs(subject, inputs, case.drawn)
+        with being_built(subject, case.drawn):
+            made = _outputs(subject, inputs, case.drawn)
         instant = Instant(0, batches, _collected(spark, made, how, kept=kept), drawn=case.drawn)
     watcher(instant)
     return Trace([instant])
@@ -94,23 +96,43 @@ def _outputs(
 def _collected(
     spark: SparkSession, outputs: Mapping[str, DataFrame | RDD[Any]], how: Running, *, kept: bool
 ) -> dict[str, Batch]:
-    thread = ThreadPoolExecutor(1, thread_name_prefix="firesteel")
-    most = how.large if kept else None
+    job = _Job(spark, how, how.large if kept else None)
+    worker = Worker()
     try:
-        waiting = {name: thread.submit(_in_order, spark, out, most, how) for name, out in outputs.items()}
-        return {name: batch.result(how.seconds) for name, batch in waiting.items()}
-    except FutureTimeout:
-        spark.sparkContext.cancelAllJobs()  # else they would go on, and keep the cores busy
+        waiting = {name: worker.submit(partial(job.batch, output)) for name, output in outputs.items()}
+        return {name: outcome(batch, how.seconds) for name, batch in waiting.items()}
+    except TimeoutError:
+        job.end()
         raise took_too_long("the job", how.seconds) from None
     except Exception as error:
         raise raised_inside(error) from error
+    except BaseException:  # the user has interrupted it
+        job.end()
+        raise
     finally:
-        thread.shutdown(wait=False, cancel_futures=True)
+        worker.close()
 
 
-def _in_order(spark: SparkSession, output: DataFrame | RDD[Any], most: int | None, how: Running) -> Batch:
-    with arriving(spark.sparkContext, how.under.shuffle_order):  # this thread's own
-        return _batch(spark, output, most)
+class _Job:
+    """Makes batches of outputs, in a thread that may be given up."""
+
+    def __init__(self, spark: SparkSession, how: Running, most: int | None) -> None:
+        self._spark, self._how, self._most = spark, how, most
+        self._tag: str | None = None
+        self._ended = False
+
+    def batch(self, output: DataFrame | RDD[Any]) -> Batch:
+        context = self._spark.sparkContext
+        # Both are this thread's own.
+        with tagged(context) as self._tag, arriving(context, self._how.under.shuffle_order):
+            if self._ended:
+                raise Stopped
+            return _batch(self._spark, output, self._most)
+
+    def end(self) -> None:
+        self._ended = True
+        if self._tag is not None:
+            cancel(self._spark.sparkContext, self._tag)
 
 
 def _batch(spark: SparkSession, output: DataFrame | RDD[Any], most: int | None) -> Batch:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from threading import Lock
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument
 from firesteel.perturb.changes import Stop
 from firesteel.spark.engines.query import Query, Taken
 from firesteel.spark.engines.source import MemorySource, schema_refusals
-from firesteel.spark.engines.subject import Subject, outputs_of
+from firesteel.spark.engines.subject import Subject, being_built, outputs_of
+from firesteel.spark.engines.waiting import crew
 from firesteel.spark.perturb.levers import dismissed, new_workers, pulled
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
@@ -19,9 +19,6 @@ from firesteel.values.streams import Stream
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-# Views and settings belong to the session, so only one case is built at a time.
-_building = Lock()
 
 
 class Building:
@@ -36,7 +33,7 @@ class Building:
         """The running queries, one for every output of the subject; output that is `kept` stays in Spark."""
         # Spark's memory sink does not go on from a checkpoint, so what a query puts out before a stop has to be kept.
         kept = kept or bool(self._how.under.stops)
-        with _building, pulled(self._spark, self._how.under):
+        with _one_at_a_time(), pulled(self._spark, self._how.under), being_built(self._subject, self._case.drawn):
             sources, frames = self._frames()
             if self._how.over is not None:
                 self._how.over.check_names(self._case.inputs, frames)
@@ -64,7 +61,7 @@ class Building:
         """
         for number, query in enumerate(queries):
             sources = query.stopped(None if replayed is None else replayed[number])
-            with _building, pulled(self._spark, self._how.under):
+            with _one_at_a_time(), pulled(self._spark, self._how.under):
                 with new_workers(self._spark.sparkContext) as made:
                     frames = self._outputs(dict(zip(self._case.inputs, sources, strict=True)))
                 self._workers.append(made)
@@ -80,6 +77,15 @@ class Building:
         outputs = outputs_of(self._spark, self._subject, inputs, self._case.drawn)
         self._how.refuse_unknown_modes(outputs)
         return outputs
+
+
+def _one_at_a_time() -> AbstractContextManager[object]:
+    """Held while a case is built, where others are being run at the same time.
+
+    It is a lock among these alone. Subjects may call `fs.run` themselves, also from threads that Spark calls them in.
+    """
+    mine = crew()
+    return nullcontext() if mine is None else mine.building
 
 
 def _source(spark: SparkSession, name: str, stream: Stream) -> MemorySource:

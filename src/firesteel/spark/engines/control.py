@@ -86,14 +86,18 @@ def settings_for(spark: SparkSession, traits: Traits, records: int) -> Iterator[
 @contextmanager
 def changed(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
     """Settings of the session, changed for a while."""
-    before = {name: spark.conf.get(name) for name in settings}
+    is_set = spark._jsparkSession.sessionState().conf().contains
+    before = {name: str(spark.conf.get(name)) if is_set(name) else None for name in settings}
     try:
         for name, value in settings.items():
             spark.conf.set(name, value)
         yield
     finally:
         for name, old in before.items():
-            spark.conf.set(name, str(old))
+            if old is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, old)
 
 
 def _require_protobuf() -> None:

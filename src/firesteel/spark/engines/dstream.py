@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from datetime import datetime, timedelta
+from functools import partial
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,10 @@ from firesteel.spark.engines.contexts import (
 )
 from firesteel.spark.engines.engine import Engine, Watcher
 from firesteel.spark.engines.rdds import batch_of, rdd_of
-from firesteel.spark.engines.subject import Subject, call_subject, named_outputs
-from firesteel.spark.failures import SubjectFailure, raised_inside, root_cause, took_too_long
+from firesteel.spark.engines.subject import Subject, being_built, call_subject, named_outputs
+from firesteel.spark.engines.waiting import STOP_SECONDS, Worker, is_done
+from firesteel.spark.failures import SubjectFailure, goes_on, raised_inside, root_cause, took_too_long
+from firesteel.spark.jobs import cancel, tagged
 from firesteel.spark.perturb.levers import pulled
 from firesteel.spark.running import Running
 from firesteel.values.batches import Batch
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
     from pyspark.streaming import DStream, StreamingContext
 
 _MILLISECOND = timedelta(milliseconds=1)
-_STOP_SECONDS = 10.0
+_LOOK_SECONDS = 0.002
 
 
 def exercise(spark: SparkSession, case: Case, subject: Subject, how: Running, watcher: Watcher) -> Trace:
@@ -56,7 +59,8 @@ def exercise(spark: SparkSession, case: Case, subject: Subject, how: Running, wa
         stack.enter_context(pulled(spark, how.under))
         context = still_context(spark.sparkContext, how.batch_interval)
         feeds = {name: _Feed(context) for name in case.inputs}
-        outputs = _outputs(context, subject, {name: feed.dstream for name, feed in feeds.items()}, case.drawn)
+        with being_built(subject, case.drawn):
+            outputs = _outputs(context, subject, {name: feed.dstream for name, feed in feeds.items()}, case.drawn)
         if not case.length:
             return Trace(())
         return _recorded(case, how, watcher, feeds, _Run(context, feeds, outputs, how, stack))
@@ -127,7 +131,7 @@ class _Run:
         how: Running,
         stack: ExitStack,
     ) -> None:
-        self._java, self._how = context._jssc, how
+        self._java, self._how, self._context = context._jssc, how, context.sparkContext
         self._scheduler = self._java.ssc().scheduler()
         self._clock = self._scheduler.clock()
         self._clock.setTime((_first(how.batch_interval) - _epoch()) // _MILLISECOND - self._interval)
@@ -173,14 +177,15 @@ class _Run:
         self._done.set()
 
     def _start(self, stack: ExitStack) -> None:
-        try:
-            self._java.start()
-        except Exception as error:
-            raise SubjectFailure(f"Spark would not start the subject's DStreams: {root_cause(error)}") from error
+        with tagged(self._context) as self._tag:  # Spark keeps it for all batches
+            try:
+                self._java.start()
+            except Exception as error:
+                raise SubjectFailure(f"Spark would not start the subject's DStreams: {root_cause(error)}") from error
         # Waits in the JVM for what goes wrong outside our own output operations, until the context is stopped.
         waiting = Thread(target=self._until_it_ends, name="firesteel-dstream", daemon=True)
         waiting.start()
-        stack.callback(self._stop, waiting)
+        stack.push(partial(self._left, waiting))
 
     def _until_it_ends(self) -> None:
         try:
@@ -188,17 +193,18 @@ class _Run:
         except Exception as error:
             self._fail(error)
 
-    def _stop(self, waiting: Thread) -> None:
+    def _left(self, waiting: Thread, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        """Stop the context."""
         # In a thread: Spark waits for the subject's functions on the driver, and one of them may hang.
-        stopping = Thread(target=self._stopped, name="firesteel-dstream", daemon=True)
-        stopping.start()
-        stopping.join(timeout=_STOP_SECONDS)
-        if not stopping.is_alive():
-            waiting.join(timeout=_STOP_SECONDS)
-
-    def _stopped(self) -> None:
-        with suppress(Exception):  # stopped already, by what went wrong
-            self._java.stop(False, False)
+        stopper = Worker()
+        stopping = stopper.submit(partial(self._java.stop, False, False))
+        stopper.close()
+        if not is_done(stopping, STOP_SECONDS):
+            cancel(self._context, self._tag)
+        if is_done(stopping, STOP_SECONDS / 2):
+            waiting.join(timeout=STOP_SECONDS)
+        elif error is None or isinstance(error, SubjectFailure):
+            raise goes_on("the StreamingContext", STOP_SECONDS, error) from error.__cause__ if error else None
 
     def advance(self) -> None:
         """Let one interval pass: Spark runs a batch."""
@@ -214,7 +220,7 @@ class _Run:
         if self._failure is not None:
             raise raised_inside(self._failure, f" in batch {index}", recorded) from self._failure
         if not done:
-            self._java.ssc().sparkContext().cancelAllJobs()  # else they would go on, and keep the cores busy
+            cancel(self._context, self._tag)
             raise took_too_long(f"batch {index}", self._how.seconds, recorded)
         return {name: batch_of(self._collected.get(name, ())) for name in self._names}
 
@@ -222,7 +228,7 @@ class _Run:
         """Spark reports an output operation that failed a moment after the next one has begun: wait for that."""
         give_up = time.monotonic() + self._how.seconds
         while self._scheduler.getPendingTimes().nonEmpty() and time.monotonic() < give_up:
-            pass
+            time.sleep(_LOOK_SECONDS)
         try:
             self._java.awaitTerminationOrTimeout(1)
         except Exception as error:

@@ -63,6 +63,10 @@ def _feed(queries: Sequence[Query], index: int) -> None:
 
 def _settled(queries: Sequence[Query], index: int, recorded: Sequence[Instant], *, last: bool) -> list[Taken]:
     """What came out of a batch, once Spark has nothing left to do."""
-    for query in queries:
-        query.settle(index, recorded, last=last)
+    try:
+        for query in queries:
+            query.settle(index, recorded, last=last)
+    except KeyboardInterrupt as interrupt:
+        interrupt.add_note(f"in batch {index}")
+        raise
     return [query.take() for query in queries]

@@ -6,9 +6,7 @@ import itertools
 import json
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as FutureTimeout
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -17,8 +15,10 @@ from firesteel.spark.engines.control import Control, Traits, settings_for
 from firesteel.spark.engines.recorded import Reader
 from firesteel.spark.engines.source import MemorySource
 from firesteel.spark.engines.state import StateReader
-from firesteel.spark.failures import SubjectFailure, raised_inside, refused_mode, took_too_long
+from firesteel.spark.engines.waiting import STOP_SECONDS, Stopped, Worker, is_done, outcome
+from firesteel.spark.failures import SubjectFailure, goes_on, raised_inside, refused_mode, took_too_long
 from firesteel.spark.frames.large import keep, large_batch
+from firesteel.spark.jobs import cancel, tagged
 from firesteel.spark.running import Running
 from firesteel.spark.session import checkpoints
 from firesteel.values.batches import Batch
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _numbers = itertools.count()
 _NO_WATERMARK = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 _PROGRESS_SECONDS = 30.0
+_LOOK_SECONDS = 0.002
 
 
 class TooLarge(Exception):
@@ -62,7 +63,7 @@ class Query:
             how.over.check_output(name, self._reader.schema)
         self._kept: list[tuple[int, DataFrame]] | None = [] if kept else None
         self._seen = -1
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="firesteel")
+        self._worker = Worker()
 
     @contextmanager
     def running(self, stack: ExitStack) -> Iterator[None]:
@@ -74,35 +75,60 @@ class Query:
             self._give_control()
             self._states = StateReader(self._spark, self._checkpoint)
             yield
+        except BaseException as error:
+            if not self._stop() and isinstance(error, SubjectFailure):
+                raise goes_on(self._named, STOP_SECONDS, error) from error.__cause__
+            raise
+        else:
+            if not self._stop():
+                raise goes_on(self._named, STOP_SECONDS)
         finally:
-            self._stop()
+            self._worker.close()
             self._spark.catalog.dropTempView(self._view)
-            self._thread.shutdown(wait=False, cancel_futures=True)
+
+    @property
+    def _named(self) -> str:
+        return f"the query of {self.name!r}"
 
     def _start(self) -> None:
         writer = self._frame.writeStream.outputMode(self.mode).option("checkpointLocation", self._checkpoint)
-        if self._kept is None:
-            writer = writer.format("memory").queryName(self._view)
-        else:
-            writer = writer.foreachBatch(self._keep)
-        with settings_for(self._spark, self._traits, sum(source.size for source in self._sources)):
+        writer = writer.queryName(self._view)
+        writer = writer.format("memory") if self._kept is None else writer.foreachBatch(self._keep)
+        records = sum(source.size for source in self._sources)
+        with settings_for(self._spark, self._traits, records), tagged(self._spark.sparkContext) as self._tag:
             try:
                 self._query = writer.start()
             except Exception as error:
                 raise refused_mode(error, self.mode, self.name) from error
+            except KeyboardInterrupt:
+                self._stop_if_started()
+                raise
+
+    def _stop_if_started(self) -> None:
+        """Stop the query where its start was interrupted."""
+        for query in self._spark.streams.active:
+            if query.name == self._view:
+                self._query = query
+                self._stop()
 
     def _give_control(self) -> None:
         execution = self._query._jsq.streamingQuery()
         self._sink = execution.sink()
         self._control = Control(self._spark, execution, self._traits, self._how.batch_interval)
 
-    def _stop(self) -> None:
-        with suppress(Exception):  # a query that failed says so again when it is stopped
-            self._query.stop()
+    def _stop(self) -> bool:
+        """Stop the query; False where it does not stop in time. Its jobs are cancelled then, but one of the subject's
+        functions may hang on the driver."""
+        # Where Spark still works on a batch, another thread has to do it. A query that failed says so again: who cares.
+        stopping = (Worker() if self._worker.is_busy else self._worker).submit(self._query.stop)
+        if not is_done(stopping, STOP_SECONDS):
+            cancel(self._spark.sparkContext, self._tag)
+        return is_done(stopping, STOP_SECONDS / 2)
 
     def stopped(self, replayed: Taken | None) -> list[MemorySource]:
         """Stop the query, and give the sources that it can go on with. A batch to be replayed is left uncommitted."""
-        self._stop()
+        if not self._stop():
+            raise goes_on(self._named, STOP_SECONDS)
         if replayed is not None:
             self._seen = replayed.batch_ids.start - 1
             self._uncommit(replayed.batch_ids.start)
@@ -168,9 +194,11 @@ class Query:
     def _wait(self, index: int, recorded: Sequence[Instant]) -> None:
         seconds = self._how.seconds
         try:
-            self._thread.submit(self._query.processAllAvailable).result(timeout=seconds)
-        except FutureTimeout:
+            outcome(self._worker.submit(self._query.processAllAvailable), seconds)
+        except TimeoutError:
             raise took_too_long(f"batch {index}", seconds, recorded) from None
+        except Stopped:
+            raise
         except Exception as error:
             raise raised_inside(error, f" in batch {index}", recorded) from error
 
@@ -226,6 +254,8 @@ class Query:
                     break
                 if event.batchId() in batch_ids and event.batchId() not in found:
                     found[event.batchId()] = json.loads(event.json())
+            if not set(batch_ids) <= set(found):
+                time.sleep(_LOOK_SECONDS)
         if not set(batch_ids) <= set(found):
             raise SubjectFailure(f"Spark gave no account of a micro-batch within {_PROGRESS_SECONDS:g} s")
         return found

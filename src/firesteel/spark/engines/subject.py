@@ -60,6 +60,16 @@ def named_outputs(
     return outputs
 
 
+@contextmanager
+def being_built(subject: Subject, drawn: Record) -> Iterator[None]:
+    """What fails meanwhile, fails for every case: no data has been fed yet. Unless the subject takes drawn values."""
+    try:
+        yield
+    except SubjectFailure as failure:
+        failure.depends_on_case = bool(taken_by(subject, drawn))
+        raise
+
+
 def taken_by(subject: Subject, drawn: Record) -> dict[str, Any]:
     """The drawn values that a subject has parameters for."""
     if not drawn.__dict__ or not callable(subject):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from firesteel.spark.engines.control import changed
 from firesteel.spark.engines.recorded import JAVA_TIME
+from firesteel.spark.engines.waiting import all_done
 from firesteel.spark.failures import SubjectFailure
 from firesteel.values.cases import Case
 from firesteel.values.traces import Trace
@@ -26,8 +26,8 @@ def run_at_once(
     # A new thread does not know the session, whose settings the encoders of rows go by.
     active = partial(jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession, spark._jsparkSession)
     # Held for all of them: a case that ends would give the setting back while others still need it.
-    with changed(spark, JAVA_TIME), ThreadPoolExecutor(at_once(spark), "firesteel", initializer=active) as pool:
-        return list(pool.map(partial(trace_or_failure, run), cases))
+    with changed(spark, JAVA_TIME):
+        return all_done(partial(trace_or_failure, run), cases, at_once(spark), active)
 
 
 def trace_or_failure(run: Callable[[Case], Trace], case: Case) -> Trace | SubjectFailure:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from firesteel.errors import InvalidArgument, described
 from firesteel.spark.session import archive, folders, java, reset, versions
 from firesteel.spark.session.folders import private_directory
+from firesteel.spark.session.stderr import PassedOn
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -317,28 +318,17 @@ def _launch(settings: Mapping[str, str]) -> None:
 
 
 def _pass_on(source: int) -> None:
-    """Copies the JVM's standard error to ours, without the lines that are only chatter.
+    """Copies the JVM's standard error to ours, without what a user does not want to see.
 
     To the file descriptor, so that pytest captures it with the test that was running.
     """
+    import pyspark
+
+    passed_on = PassedOn(_write_error, os.path.dirname(pyspark.__file__))
     with open(source, "rb", buffering=0) as said:
-        rest = b""
         while part := said.read(65536):
-            # Only a line that may become chatter waits for its end; a progress bar has none.
-            *lines, rest = (rest + part).split(b"\n")
-            text = b"".join(line + b"\n" for line in lines if not line.startswith(_CHATTER))
-            if not any(chatter.startswith(rest[: len(chatter)]) for chatter in _CHATTER):
-                text, rest = text + rest, b""
-            _write_error(text)
-        _write_error(rest)
-
-
-_CHATTER = (
-    b"WARNING: Using incubator modules",
-    b"WARNING: package sun.security.action",
-    b"Starting Streaming TransformWithState",  # PySpark's own workers, about every step they take
-    b"Streaming TransformWithState",
-)
+            passed_on.feed(part)
+        passed_on.end()
 
 
 def _write_error(text: bytes) -> None:

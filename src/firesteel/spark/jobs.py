@@ -1,0 +1,37 @@
+"""The jobs of one run, told from all others by a tag: so that nothing is cancelled that belongs to somebody else."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
+
+@contextmanager
+def tagged(context: SparkContext) -> Iterator[str]:
+    """Jobs that this thread starts meanwhile, and queries, have the tag that is given.
+
+    >>> import firesteel as fs
+    >>> spark = fs.session().sparkContext
+    >>> with tagged(spark) as tag:
+    ...     spark.getJobTags() == {tag}
+    True
+    >>> spark.getJobTags()
+    set()
+    """
+    tag = f"firesteel-{uuid.uuid4()}"
+    context.addJobTag(tag)
+    try:
+        yield tag
+    finally:
+        context.removeJobTag(tag)
+
+
+def cancel(context: SparkContext, tag: str) -> None:
+    """Cancel the jobs with a tag: else they would go on, and keep the cores busy."""
+    with suppress(Exception):  # Spark itself may be gone
+        context.cancelJobsWithTag(tag)

@@ -1,0 +1,105 @@
+"""Ctrl-C: a run ends, says where it was, and leaves no query and no JVM behind."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+SCRIPT = '''
+import os, pathlib, signal, sys, threading, time
+import firesteel as fs
+from firesteel import strategies as ss
+
+spark = fs.session()
+print("jvm", spark.sparkContext._gateway.proc.pid)
+marks = pathlib.Path(sys.argv[1])
+number = 0
+
+
+def stuck(frame, least):
+    """Passes everything on, and hangs where a worker gets at least so many rows at once."""
+    mark = str(marks / str(number))
+
+    def wait(parts):
+        for part in parts:
+            if len(part) >= least:
+                open(mark, "w").close()
+                time.sleep(600)
+            yield part
+
+    return frame.mapInPandas(wait, "n INT")
+
+
+def interrupt():
+    """As a terminal does it: every process of the group gets the signal."""
+    while not (marks / str(number)).exists():
+        time.sleep(0.05)
+    time.sleep(0.5)
+    os.killpg(0, signal.SIGINT)
+
+
+def interrupted(action):
+    global number
+    number += 1
+    threading.Thread(target=interrupt, daemon=True).start()
+    try:
+        action()
+    except KeyboardInterrupt as stop:
+        print(f"{stop} / {len(spark.streams.active)} queries")
+
+
+numbers = fs.Stream("n INT", [[(1,)]])
+streams = ss.always(ss.batches(ss.records("n INT NOT NULL"), min_size=1, max_size=2), during=2)
+holds = fs.always(lambda now: len(now.output) == len(now.input))
+
+interrupted(lambda: fs.for_all(streams, lambda f: stuck(f, 5), holds, cases=40))
+failed = []
+fails = fs.always(lambda now: failed.append(now) is not None)
+smaller = lambda f: stuck(f, 1) if failed else f
+interrupted(lambda: fs.for_all(streams, smaller, fails, cases=5, bulk=False))
+failed.clear()
+interrupted(lambda: fs.for_all(streams, smaller, fails, cases=5))
+interrupted(lambda: fs.run(fs.Batch(numbers[0].records, schema="n INT"), lambda f: stuck(f, 1), engine="batch"))
+print("after that", fs.run(numbers, lambda f: f).output.values("n"))
+number += 1
+threading.Thread(target=interrupt, daemon=True).start()
+fs.run(numbers, lambda f: stuck(f, 1))
+'''
+
+
+@pytest.mark.slow
+def test_an_interrupt_ends_a_run_wherever_it_is(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        start_new_session=True,  # so that the signal stays there
+        cwd=tmp_path,
+    )
+    said = done.stdout.splitlines()
+    assert len(said) == 6, done.stdout + done.stderr
+    jvm, bulk, shrinking, threads, batch, after = said
+    assert bulk == "firesteel was interrupted: 40 cases are being run together, in batch 0 / 0 queries"
+    assert shrinking.startswith("firesteel was interrupted: case 1 of 5 fails: looking for a smaller one, ")
+    assert shrinking.endswith(" tried, in batch 0 / 0 queries")
+    assert threads.startswith("firesteel was interrupted: case 1 of 5 fails: looking for a smaller one, ")
+    assert threads.endswith(" tried / 0 queries")
+    assert batch == "firesteel was interrupted: before the first case / 0 queries"
+    assert after == "after that [1]", "the session can be used"
+    assert done.stderr.splitlines()[-1] == "KeyboardInterrupt: firesteel was interrupted: in batch 0"
+    assert done.returncode != 0 and _is_gone(int(jvm.split()[1]))
+
+
+def _is_gone(process):
+    for _ in range(300):
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
