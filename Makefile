@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 # Another number gives a sweep other random draws.
 SEED ?= 0
 
-.PHONY: demo test test-all sweep lint types imports sketches docs docs-serve pictures java redis clean help
+.PHONY: demo test test-all sweep lint types imports docs docs-serve pictures java redis clean help
 
 help:  ## show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -59,6 +59,14 @@ types: $(STAMP)  ## mypy --strict on src and examples
 imports: $(STAMP)  ## the directions of the architecture
 	$(BIN)/lint-imports
 
-.PHONY: demo test test-all sweep lint types imports sketches docs docs-serve pictures java redis clean help
+docs: $(DOCS_STAMP)  ## the documentation, in site/; a broken link or anchor is an error
+	@$(BIN)/zensical build --clean --strict
+
+docs-serve: $(DOCS_STAMP)  ## the documentation at http://localhost:8000, built again after every change
+	@$(BIN)/zensical serve
+
+pictures: $(STAMP)  ## draw the pictures of the documentation again
+	@$(BIN)/python tools/pictures.py
+
 clean:  ## remove what make made
 	rm -rf $(VENV) build dist site .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -38,8 +38,10 @@ Streams: TypeAlias = (
     "SearchStrategy[Stream] | SearchStrategy[Batch] | SearchStrategy[dict[str, Stream]] | SearchStrategy[Case] "
     "| Stream | Batch | Mapping[str, Stream]"
 )
-"""What a check draws its cases from: a strategy of streams, of dicts of streams by input name, or of cases. Or one of
-these, which is then the only case that is run."""
+"""What a check draws its cases from: a strategy of streams, of dicts of streams by input name, or of cases.
+
+A stream itself, or a dict of streams, is the only case then.
+"""
 
 
 class RunOptions(TypedDict, total=False):

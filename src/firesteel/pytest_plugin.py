@@ -1,4 +1,4 @@
-"""The pytest plugin: the `spark` fixture, a reset of the session after tests that use firesteel, and summaries.
+"""The pytest plugin: the `spark` fixture, resets after tests that use firesteel, summaries, tests of declared claims.
 
 Loaded by pytest in every project that has firesteel installed, so it imports neither PySpark nor the rest of firesteel
 until a test asks, and leaves tests alone that have nothing to do with firesteel. `-p no:firesteel` switches all of it
@@ -48,6 +48,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--firesteel-summary",
         action="store_true",
         help="show how every check of firesteel came to its answer, in one line each; so does -v",
+    )
+    parser.addini(
+        "firesteel_declared",
+        "packages and modules whose declarations (fs.declares) are collected: a test for every claim",
+        type="args",
+        default=[],
     )
 
 
@@ -214,3 +220,56 @@ def _restore(before: object | None) -> None:
             reset.restore(spark, snapshot)
         case _:
             reset.restore(spark, None)
+
+
+# --- what code declares about itself ---
+
+
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A test for every claim that the packages of `firesteel_declared` declare, if no files were asked for."""
+    names = config.getini("firesteel_declared")
+    if names and config.args_source is not pytest.Config.ArgsSource.ARGS:
+        collector = _Declared.from_parent(session, name="declared")
+        items.extend(item for name in names for item in collector.claims_of(name))
+
+
+class _Declared(pytest.Collector):
+    """Where the tests of claims belong."""
+
+    def collect(self) -> list[pytest.Item]:
+        return []
+
+    def claims_of(self, package: str) -> Iterator[pytest.Item]:
+        import importlib
+        import pkgutil
+
+        from firesteel.operators.declared import declarations_of
+
+        module = importlib.import_module(package)
+        for found in pkgutil.walk_packages(getattr(module, "__path__", []), f"{package}."):
+            importlib.import_module(found.name)
+        for made in declarations_of(package):
+            for claim in made.claims:
+                yield _Claim.from_parent(self, name=f"{made.module}.{made.name}: {claim}", made=made, claim=claim)
+
+
+class _Claim(pytest.Item):
+    """One claim of one function."""
+
+    def __init__(self, made: Any, claim: str, **rest: Any) -> None:
+        super().__init__(**rest)
+        self._made, self._claim = made, claim
+
+    def runtest(self) -> None:
+        from firesteel.promises import check_claim
+
+        check_claim(self._made, self._claim)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        if isinstance(excinfo.value, AssertionError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Any, int | None, str]:
+        code = getattr(self._made.function, "__code__", None)
+        return (getattr(code, "co_filename", self.path), getattr(code, "co_firstlineno", 1) - 1, self.name)

@@ -37,7 +37,8 @@ def trace(*batches, inputs=None):
 
 
 def claim(formula, under=UNDER):
-    return Equivalence(Comparison(len, len, fs.unordered(), under=under, held_to=_of_every_run(formula)), Running())
+    held_to = None if formula is None else stated(formula, "property")
+    return Equivalence(Comparison(len, len, fs.unordered(), under=under, held_to=held_to), Running())
 
 
 def judgement(formula, sides):

@@ -27,7 +27,7 @@ def test_a_function_alone_has_to_hold_at_every_instant():
     "formula",
     [
         True, False, fs.TRUE, fs.FALSE, fs.Check(True), fs.always(True), fs.always(False),
-        fs.eventually(True, within=2), ~fs.TRUE,
+        fs.eventually(True, within=2), ~fs.TRUE, fs.pptl("p or not p", p=bool), fs.pptl("p and not p", p=bool),
         P & False, P | True, fs.implies(P, True), fs.implies(fs.FALSE, P), fs.next_(True), fs.until(P, True),
         fs.until(P, False), fs.release(P, False), fs.always(fs.implies(P, fs.eventually(True))), fs.once(True),
         fs.since(P, True), fs.historically(False),

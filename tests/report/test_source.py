@@ -163,5 +163,12 @@ def test_values_with_functions():
     assert not source.missing
 
 
+def test_intervals():
+    source = Source()
+    text = source.formula(fs.always(fs.pptl("[] (p -> <> q)", p=positive, q=lambda x: x == 0), during=2))
+    assert text == "fs.always(fs.pptl('[] (p -> <> q)', p=positive, q=lambda x: x == 0), during=2)"
+    assert not source.missing
+
+
 def test_a_verdict_stays_a_verdict():
     assert evaluated(Source().formula(fs.always(positive))).evaluate([1, -1]) is Verdict.FALSE

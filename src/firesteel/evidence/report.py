@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from firesteel.evidence.frames import Difference, Undecided
 from firesteel.evidence.limits import CutShort
 from firesteel.evidence.nothing import Nothing
+from firesteel.evidence.operators import BrokenPromise
 from firesteel.evidence.runs import Counterexample
 from firesteel.logic.ltl.formulas import Formula
 from firesteel.logic.verdicts import Verdict
@@ -18,8 +19,8 @@ from firesteel.values.batches import Batch
 from firesteel.values.cases import Case
 from firesteel.values.windows import Window
 
-Evidence: TypeAlias = Counterexample | Nothing | Difference | Undecided
-"""A class for each kind; renderers match on it. Evidence of operators, schedules, lint findings and event logs will be
+Evidence: TypeAlias = Counterexample | Nothing | Difference | Undecided | BrokenPromise
+"""A class for each kind; renderers match on it. Evidence of schedules, lint findings and event logs will be
 further classes here."""
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from textwrap import indent
 
-from firesteel.logic.ltl.explain import Reason
+from firesteel.logic.ltl.explain import IntervalReason, Reason
 from firesteel.logic.ltl.formulas import (
     Always,
     And,
@@ -16,6 +16,7 @@ from firesteel.logic.ltl.formulas import (
     Eventually,
     Historically,
     Implies,
+    Intervals,
     Not,
     Once,
     Or,
@@ -43,6 +44,8 @@ def sentence(reason: Reason, noun: str = "batch") -> str:
 def _told(reason: Reason, noun: str) -> tuple[str, str]:
     """What had to be, and what was, of a false formula."""
     formula = reason.formula
+    if isinstance(reason, IntervalReason):
+        return _told_of_an_interval(reason, noun)
     match formula:
         case Implies():
             premise, then = reason.because
@@ -84,6 +87,26 @@ def _told(reason: Reason, noun: str) -> tuple[str, str]:
             if len(reason.because) == 1:
                 return _told(reason.because[0], noun)
             return f"{formula} had to hold in {noun} {reason.at}", "It does not"
+
+
+def _told_of_an_interval(reason: IntervalReason, noun: str) -> tuple[str, str]:
+    """What was still open of a formula of PPTL, and the instant or the end that made it false."""
+    formula, why = reason.formula, reason.explanation
+    assert isinstance(formula, Intervals)
+    wanted = f"{formula.formula} had to hold from {noun} {reason.at} on"
+    if why is None:
+        return wanted, "It does not"
+    last = reason.at + why.prefix - 1
+    if why.prefix > 1 and why.failed and why.failed != (formula.formula,):
+        wanted += f", and after {noun} {last - 1} this was open: {' and '.join(map(str, why.failed))}"
+    if why.ended:
+        return wanted, f"The stream ends with {noun} {last}, and it was not satisfied by then"
+    said = [
+        f"{leaf.formula} {'holds' if leaf.verdict is Verdict.TRUE else 'does not hold'}{_details(leaf)}"
+        for leaf in reason.because
+        if leaf.at == last
+    ]
+    return wanted, f"{noun.capitalize()} {last} makes it false" + (f": {' and '.join(said)}" if said else "")
 
 
 def _held(premise: Reason, noun: str) -> str:

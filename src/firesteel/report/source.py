@@ -29,6 +29,7 @@ from firesteel.logic.ltl.formulas import (
     Formula,
     Historically,
     Implies,
+    Intervals,
     Let,
     Next,
     Not,
@@ -163,6 +164,10 @@ class Source:
                 return f"fs.let({self.function(body, 'body')})"
             case Consume(body):
                 return f"fs.consume({self.function(body, 'body')})"
+            case Intervals(whole, predicates):
+                named = zip(sorted(whole.names), predicates, strict=True)
+                given = "".join(f", {name}={self.function(atom.predicate, name)}" for name, atom in named)
+                return f"fs.pptl({str(whole)!r}{given})"
             case _:
                 return self._temporal(formula)
 

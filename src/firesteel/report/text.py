@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from firesteel.evidence.frames import Difference, Undecided
 from firesteel.evidence.nothing import Nothing
+from firesteel.evidence.operators import BrokenPromise
 from firesteel.evidence.report import Asked, Report
 from firesteel.evidence.runs import Broken, Counterexample, Different, Open, Raised
-from firesteel.report import frames
+from firesteel.report import frames, operators
 from firesteel.report.again import again
 from firesteel.report.facts import facts, lines
 from firesteel.report.table import deciding, table
@@ -38,6 +39,8 @@ def render(report: Report) -> str:
             parts = [*_counterexample(report, found, asked)]
         case Difference() | Undecided() as found:
             return frames.told(found)
+        case BrokenPromise() as found:
+            return operators.told(found)
     return "\n\n".join(part for part in parts if part)
 
 

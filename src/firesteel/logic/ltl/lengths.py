@@ -20,6 +20,7 @@ from firesteel.logic.ltl.formulas import (
     Formula,
     Historically,
     Implies,
+    Intervals,
     Let,
     Next,
     Not,
@@ -32,6 +33,9 @@ from firesteel.logic.ltl.formulas import (
     children,
     postorder,
 )
+from firesteel.logic.ltl.intervals import decided_after
+from firesteel.logic.pptl.operators import not_
+from firesteel.logic.pptl.questions import witness
 from firesteel.logic.verdicts import Verdict
 
 
@@ -52,6 +56,8 @@ def required_length(formula: Formula) -> int | None:
             return _plus(_longest(formula), bound - 1)
         case Previously(body):
             return _plus(required_length(body), -1)
+        case Intervals(automaton=automaton):
+            return decided_after(automaton)
         case _:
             return _longest(formula)
 
@@ -166,6 +172,9 @@ def shortest(formula: Formula, first: bool = True) -> Shortest:
         case Historically(body):
             now = shortest(body, first)
             return now if first else Shortest(now.true, 0)
+        case Intervals(formula=formula_of_intervals):
+            word, against = witness(formula_of_intervals), witness(not_(formula_of_intervals))
+            return Shortest(math.inf if word is None else len(word), math.inf if against is None else len(against))
     raise AssertionError(f"no rule for {type(formula).__name__}")
 
 

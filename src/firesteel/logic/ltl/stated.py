@@ -15,6 +15,7 @@ from firesteel.logic.ltl.formulas import (
     FormulaLike,
     Historically,
     Implies,
+    Intervals,
     Next,
     Not,
     Once,
@@ -25,6 +26,8 @@ from firesteel.logic.ltl.formulas import (
     formula_of,
 )
 from firesteel.logic.ltl.lengths import shortest
+from firesteel.logic.pptl.operators import not_
+from firesteel.logic.pptl.questions import witness
 from firesteel.logic.verdicts import Verdict
 from firesteel.values.checks import Check
 
@@ -95,6 +98,8 @@ def _constant(formula: Formula) -> Verdict | None:
             return _constant(body)
         case Until(_, then) | Release(_, then) | Since(_, then):
             return _constant(then)  # it would hold, or fail, at once
+        case Intervals(formula=of_intervals):
+            return FALSE if witness(of_intervals) is None else TRUE if witness(not_(of_intervals)) is None else None
         case _:
             return None
 
