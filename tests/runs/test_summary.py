@@ -110,6 +110,20 @@ def test_cases_that_are_given_keep_their_notes(given):
     assert found.verdict is Verdict.FALSE and found.notes == ("saw 1", "saw 7")
 
 
+def test_the_second_time_is_for_the_notes_alone():
+    asked = []
+
+    def once(now):
+        asked.append(now)
+        assert len(asked) == 1
+        hypothesis.note("seen")
+        return False
+
+    case = fs.Case(fs.Stream("n INT NOT NULL", [[(1,)]]))
+    assert report(formula=fs.always(once), checking=Checking(replay=case)).verdict is Verdict.FALSE
+    assert len(asked) == 2
+
+
 def test_an_assumption_refuses_a_case_that_is_given():
     def never(now):
         return hypothesis.assume(False)
