@@ -130,3 +130,12 @@ def test_an_assumption_refuses_a_case_that_is_given():
 
     case = fs.Case(fs.Stream("n INT NOT NULL", [[(1,)]]))
     assert report(formula=fs.always(never), checking=Checking(replay=case)).cases == 0
+
+
+@pytest.mark.parametrize("checking", [Checking(cases=20), Checking(cases=5, bulk=False)], ids=["bulk", "alone"])
+def test_events_of_hypothesis_may_be_told_in_predicates(checking):
+    def telling(now):
+        hypothesis.event("asked", payload=len(now.input))
+        return now.input[0].n < 5
+
+    assert report(formula=fs.always(telling), checking=checking).verdict is Verdict.FALSE
