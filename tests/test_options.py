@@ -121,7 +121,10 @@ WRONG = {
     "for_all: option": lambda: fs.for_all(NUMBERS, identity, positive, on_vacuous="ignore"),
     "for_all: cases": lambda: fs.for_all(NUMBERS, identity, positive, cases="10"),
     "for_all: streams": lambda: fs.for_all([1], identity, positive),
+    "for_all: cases of one stream": lambda: fs.for_all(STREAM, identity, positive, cases=5),
+    "for_all: examples beside one stream": lambda: fs.for_all(STREAM, identity, positive, examples=[STREAM]),
     "for_all: strategy": lambda: fs.for_all(st.integers(5, 1), identity, positive),
+    "for_all: strategies": lambda: fs.for_all(st.fixed_dictionaries({"a": st.integers(5, 1)}), identity, positive),
     "for_all: subject": lambda: fs.for_all(NUMBERS, "identity", positive),
     "for_all: constant": lambda: fs.for_all(NUMBERS, identity, True),
     "for_all: not a formula": lambda: fs.for_all(NUMBERS, identity, 5),
@@ -169,6 +172,7 @@ def test_a_session_would_be_started_otherwise(no_session):
         lambda: fs.run(STREAM, identity),
         lambda: fs.for_all(NUMBERS, identity, positive),
         lambda: fs.for_all(STREAM, identity, positive),
+        lambda: fs.for_all(NUMBERS | ss.always(ss.batches(ss.records("s STRING")), during=1), identity, positive),
         lambda: fs.for_all(NUMBERS, identity, fs.always(fs.next_(positive)), on_inconclusive="pass"),
         lambda: fs.stable(NUMBERS, identity, under=(each for each in [perturb.row_order()])),
     ):

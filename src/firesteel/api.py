@@ -103,12 +103,19 @@ def run(stream: Stream | Batch | Mapping[str, Stream] | Case, subject: Subject, 
 def for_all(streams: Streams, subject: Subject, formula: FormulaLike, **options: Unpack[CheckOptions]) -> Report:
     """Check that a formula holds for the subject's runs on all generated streams; raise `Failed` where it does not.
 
+    A function alone has to hold in every batch; `fs.now(function)` is for the first batch only. One stream in place of
+    a strategy is one case, and the only one.
+
     >>> import firesteel as fs
     >>> from firesteel import strategies as ss
     >>> numbers = ss.always(ss.batches(ss.records("n INT NOT NULL"), min_size=1, max_size=3), during=2)
     >>> same = fs.always(lambda now: now.output.same_as(now.input))
-    >>> fs.for_all(numbers, lambda frame: frame.repartition(2), same, cases=3).cases
-    3
+    >>> report = fs.for_all(numbers, lambda frame: frame.repartition(2), same, cases=3)
+    >>> report.cases, report.ran.alone
+    (3, 3)
+
+    `report.summary()` says in one line how it passed: how many cases ran in bulk and how many alone, and why; what went
+    in and came out; how often premises held.
     """
     from firesteel.properties.claim import question
 
@@ -152,7 +159,7 @@ def _with_streams(function: str, streams: Any, chosen: Options) -> Options:
     from hypothesis import currently_in_test_context
     from hypothesis.strategies import SearchStrategy
 
-    from firesteel.strategies.records import schema_of
+    from firesteel.strategies.records import known_schema
 
     if currently_in_test_context():
         raise InvalidArgument(
@@ -163,7 +170,7 @@ def _with_streams(function: str, streams: Any, chosen: Options) -> Options:
         return chosen
     if isinstance(streams, SearchStrategy):
         validate(streams)
-        schema = schema_of(streams)
+        schema = known_schema(streams)
         if chosen.how.over is not None and schema is not None:
             chosen.how.over.check_input("input", schema)
         return chosen
@@ -174,6 +181,12 @@ def _with_streams(function: str, streams: Any, chosen: Options) -> Options:
             f"{described('streams', streams)} is not a strategy: write ss.always(...) or another strategy of streams, "
             "or one stream, which is then the only case"
         ) from None
+    for name, value in (("cases", chosen.checking.cases), ("examples", chosen.checking.examples or None)):
+        if value is not None:
+            raise InvalidArgument(
+                f"{described(name, value)} does not go with one stream, which is the only case: leave it out, or write "
+                "a strategy of streams"
+            )
     return replace(chosen, checking=replace(chosen.checking, replay=case))
 
 
@@ -287,6 +300,8 @@ def _compared(
     from firesteel.equivalence.claim import question
 
     chosen = validated.of_check(function, options, scored=False)
+    if compared.held_to is not None and chosen.checking.on_inconclusive == "fail":
+        refuse_undecidable(compared.held_to, "property")
 
     def asked(streams: Any, chosen: Options) -> Question:
         return question(streams, compared, chosen.session, chosen.how, chosen.checking, function, claimed)

@@ -36,7 +36,7 @@ Subject: TypeAlias = Callable[..., Any]
 """Your job: a function from DataFrames (or DStreams, or RDDs) to a DataFrame, or to a dict of them by name."""
 Streams: TypeAlias = (
     "SearchStrategy[Stream] | SearchStrategy[Batch] | SearchStrategy[dict[str, Stream]] | SearchStrategy[Case] "
-    "| Stream | Mapping[str, Stream]"
+    "| Stream | Batch | Mapping[str, Stream]"
 )
 """What a check draws its cases from: a strategy of streams, of dicts of streams by input name, or of cases.
 

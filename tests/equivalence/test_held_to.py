@@ -6,12 +6,12 @@ import pytest
 
 import firesteel as fs
 from firesteel import Batch, Instant, Trace, perturb
-from firesteel.api import _of_every_run
 from firesteel.equivalence.claim import Equivalence, question
 from firesteel.equivalence.comparison import Comparison, Side
 from firesteel.equivalence.sides import beside
 from firesteel.evidence.report import Claimed
 from firesteel.evidence.runs import Broken, NothingChanged, Open, TooShort
+from firesteel.logic.ltl.stated import stated
 from firesteel.logic.verdicts import Verdict
 from firesteel.perturb.changes import BatchBoundaries, RowOrder, Variant
 from firesteel.report.table import table
@@ -37,7 +37,8 @@ def trace(*batches, inputs=None):
 
 
 def claim(formula, under=UNDER):
-    return Equivalence(Comparison(len, len, fs.unordered(), under=under, held_to=_of_every_run(formula)), Running())
+    held_to = None if formula is None else stated(formula, "property")
+    return Equivalence(Comparison(len, len, fs.unordered(), under=under, held_to=held_to), Running())
 
 
 def judgement(formula, sides):
@@ -150,13 +151,15 @@ def accepting(formula):
 
 
 def test_a_function_alone_has_to_hold_at_every_instant():
-    assert repr(_of_every_run(lambda now: now.index > 0)) == "always(now.index > 0)"
-    assert _of_every_run(small) == small, "this one was written for the first instant"
+    assert repr(stated(lambda now: now.index > 0, "property")) == "always(now.index > 0)"
+    assert stated(small, "property") == small, "this one was written for the first instant"
     for constant in (True, fs.TRUE, fs.Check(False)):
-        with pytest.raises(fs.InvalidArgument, match=r"property=.* is the same for every run"):
-            _of_every_run(constant)
+        with pytest.raises(
+            fs.InvalidArgument, match=r"property=.* (is the same for every subject|whatever the subject does)"
+        ):
+            stated(constant, "property")
     with pytest.raises(fs.InvalidArgument, match=r"property=3 \(int\) is not a formula"):
-        _of_every_run(3)
+        stated(3, "property")
 
 
 def test_what_cannot_be_decided_in_one_batch_is_refused_before_spark_starts():

@@ -48,7 +48,7 @@ def latest(frame):
 def test_two_ways_to_say_the_same(spark):
     report = equivalent(lambda f: f.where("pos > 10"), lambda f: f.where("NOT pos <= 10"))
     assert (report.verdict, report.cases) == (Verdict.TRUE, 12)
-    assert set(facts(report)) == {"reference", "candidate", "up to"}
+    assert set(facts(report)) == {"reference", "candidate", "up to", "cases"}
 
 
 def test_a_difference_is_found_and_shrunk(spark):

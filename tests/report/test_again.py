@@ -1,5 +1,6 @@
 """The test that a failure prints is pasted, and fails again; and it passes once the subject is mended."""
 
+import datetime
 import textwrap
 
 import pytest
@@ -43,7 +44,7 @@ def pasted(text, **mended):
     test = text.partition("Keep it as a test:\n")[2].partition("\nRun it again:")[0]
     names = {**globals()}
     exec(compile(textwrap.dedent(test), "<pasted>", "exec"), names)
-    (name,) = set(names) - set(globals()) - {"datetime", "__builtins__"} - {"local_rule"}
+    (name,) = set(names) - set(globals())
     names.update(mended)
     return names[name]
 
@@ -117,6 +118,16 @@ def test_a_long_case_is_replayed_from_its_file():
     text = again(asked(), Reproduction(case, 1, encoded(case), ".firesteel/replay-12.txt"))
     assert text.count('replay=".firesteel/replay-12.txt"') == 2 and "xxxx" not in text
     assert "fs.for_all(\n          ...,\n          forgetful," in text
+
+
+def test_a_pasted_test_takes_no_names_of_its_file():
+    case = fs.Case(Stream("d DATE", [[(datetime.date(2030, 1, 1),)]]))
+    text = again(asked(), Reproduction(case, 1, encoded(case)))
+    test = textwrap.dedent(text.partition("Keep it as a test:\n")[2].partition("\nRun it again:")[0])
+    assert test.strip().startswith("def test_forgetful_failed_on_this_case():\n    import datetime\n")
+    names = {"datetime": "theirs"}
+    exec(compile(test, "<pasted>", "exec"), names)
+    assert names["datetime"] == "theirs"
 
 
 def test_a_short_line_is_printed_as_it_is():

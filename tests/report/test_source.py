@@ -66,6 +66,13 @@ def test_functions_that_have_no_text_are_asked_for():
     assert source.function(odd[0], "subject") == "subject", "the same one again"
 
 
+def test_a_text_that_means_something_else_is_not_shown():
+    """On one line, the comment would swallow the rest."""
+    (commented,) = [lambda x: x > 0  # why not
+                    or x < -5]  # fmt: skip
+    assert Source().function(commented, "subject") == "subject"
+
+
 def test_a_function_inside_another_comes_with_its_text():
     def small(x):
         return x < LIMIT

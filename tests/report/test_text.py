@@ -76,9 +76,9 @@ found in  case 3 of 20; shrunk from 22 batches, 231 records; seen again when run
 
 Keep it as a test:
 
-  import firesteel as fs
-
   def test_forgetful_failed_on_this_case():
+      import firesteel as fs
+
       case = fs.Stream(
           'user BIGINT NOT NULL, honest BOOLEAN NOT NULL',
           [

@@ -166,7 +166,7 @@ def test_refused(line, message):
         decoded(line)
 
 
-class Evil:
+class Evil(T.UserDefinedType):
     made: ClassVar[list[str]] = []
 
     def __init__(self):
@@ -174,6 +174,10 @@ class Evil:
 
     def __reduce__(self):
         return (Evil, ())
+
+    @classmethod
+    def sqlType(cls):
+        return T.LongType()
 
 
 def test_nothing_of_a_line_is_called(monkeypatch):
@@ -190,7 +194,8 @@ def test_nothing_of_a_line_is_called(monkeypatch):
 
 def test_a_small_line_that_stands_for_too_much_is_refused(monkeypatch):
     monkeypatch.setattr(replay, "LONGEST", 10_000)
-    bomb = "fs1:" + base64.urlsafe_b64encode(zlib.compress(b" " * 10_000_000)).decode()
+    large = b'{"input":{"schema":"n INT","batches":[]}' + b" " * 10_000_000 + b"}"
+    bomb = "fs1:" + base64.urlsafe_b64encode(zlib.compress(large)).decode()
     with pytest.raises(InvalidArgument, match="is not a replay line"):
         decoded(bomb)
     with pytest.raises(InvalidArgument, match="too large, with 4"):

@@ -110,9 +110,32 @@ def test_cases_that_are_given_keep_their_notes(given):
     assert found.verdict is Verdict.FALSE and found.notes == ("saw 1", "saw 7")
 
 
+def test_the_second_time_is_for_the_notes_alone():
+    asked = []
+
+    def once(now):
+        asked.append(now)
+        assert len(asked) == 1
+        hypothesis.note("seen")
+        return False
+
+    case = fs.Case(fs.Stream("n INT NOT NULL", [[(1,)]]))
+    assert report(formula=fs.always(once), checking=Checking(replay=case)).verdict is Verdict.FALSE
+    assert len(asked) == 2
+
+
 def test_an_assumption_refuses_a_case_that_is_given():
     def never(now):
         return hypothesis.assume(False)
 
     case = fs.Case(fs.Stream("n INT NOT NULL", [[(1,)]]))
     assert report(formula=fs.always(never), checking=Checking(replay=case)).cases == 0
+
+
+@pytest.mark.parametrize("checking", [Checking(cases=20), Checking(cases=5, bulk=False)], ids=["bulk", "alone"])
+def test_events_of_hypothesis_may_be_told_in_predicates(checking):
+    def telling(now):
+        hypothesis.event("asked", payload=len(now.input))
+        return now.input[0].n < 5
+
+    assert report(formula=fs.always(telling), checking=checking).verdict is Verdict.FALSE

@@ -45,12 +45,14 @@ def _test(asked: Asked, how: Reproduction) -> str:
         arguments = ["...", *arguments, f"replay={_replay(how)}"]
         body = []
     body.append(_call(asked.function, arguments))
-    imports = [*sorted({"import firesteel as fs", *source.imports}, key=lambda line: (line.startswith("from"), line))]
+    imports = sorted({"import firesteel as fs", *source.imports}, key=lambda line: (line.startswith("from"), line))
     missing = [f"# write here what {name} is: {what}" for name, what in source.missing.items()]
     names = [f"{program.name}_" for program in asked.programs if program.name.isidentifier()]
+    # All of it inside the test: at the top of a file, an import might take the place of another one's name.
+    inside = ["\n".join(imports), *source.definitions.values(), "\n".join([*missing, *body])]
     head = f"def test_{''.join(names[-1:])}failed_on_this_case():"
-    definitions = [part for text in source.definitions.values() for part in (text, "")]
-    return "\n".join([*imports, "", *definitions, head, *(textwrap.indent(text, "    ") for text in (*missing, *body))])
+    whole = "\n\n".join(inside)
+    return f"{head}\n{textwrap.indent(whole, '    ')}"
 
 
 def _claimed(asked: Asked, source: Source) -> list[str]:

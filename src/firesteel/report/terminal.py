@@ -19,6 +19,6 @@ def show(failure: Failed, to: TextIO) -> None:
     shown = Text(text)
     shown.highlight_regex(r"^\w+: .*", "bold red")
     shown.highlight_regex(r".*<- false here", "red")
-    shown.highlight_regex(r"^(property|subject|found in|noted) ", "bold")
+    shown.highlight_regex(r"^(property|subject|cases|run|found in|noted) ", "bold")
     shown.highlight_regex(r"^(Keep it as a test|Run it again):", "bold")
     Console(file=to, soft_wrap=True).print(shown)

@@ -6,6 +6,7 @@ A value is often judged long after it was drawn, or many times. Each time is an 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext, suppress
 from typing import Protocol, TypeVar
 
 from hypothesis import HealthCheck, Phase, given, note, settings
@@ -42,6 +43,8 @@ def observed(action: Callable[[], T]) -> tuple[T, Mapping[str, float]]:
     def example(_: None) -> None:
         try:
             done.append((action(), targets_now()))
+        except Breaks:
+            raise  # this is for Hypothesis
         except Exception as error:
             # Hypothesis never sees it: it would do all of it again, call it flaky if it does not raise again, and add
             # notes about an example that the user did not write.
@@ -74,7 +77,8 @@ def noted(action: Callable[[], F]) -> tuple[F, tuple[str, ...]]:
 
     def judge() -> None:
         notes_begin()
-        judged.append(action())
+        with suppress(Exception) if judged else nullcontext():
+            judged.append(action())
         if judged[0].fails:
             raise broken()
 

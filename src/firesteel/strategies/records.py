@@ -179,16 +179,17 @@ def with_schema_of(strategy: S, parts: Iterable[SearchStrategy[Any]]) -> S:
 
     So a mistake in an argument that names a column shows where it is written, not where it is drawn.
     """
-    schema = common_schema(map(_schema_or_none, parts))
+    schema = common_schema(map(known_schema, parts))
     if schema is not None:
         _SCHEMAS[strategy] = schema
     return strategy
 
 
-def _schema_or_none(strategy: SearchStrategy[Any]) -> StructType | None:
+def known_schema(strategy: SearchStrategy[Any]) -> StructType | None:
+    """The schema of whatever a strategy draws; None where it is not known, or not always the same."""
     try:
         return schema_of(strategy)
-    except InvalidArgument:  # it draws one of several schemas, and which one is known only then
+    except InvalidArgument:  # it draws records of one schema or of another
         return None
 
 
