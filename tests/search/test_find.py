@@ -189,6 +189,16 @@ def test_a_flaky_function_that_raises_is_reported_once(together):
     assert len(asked) == 3, "and it is not asked again"
 
 
+def test_an_interrupt_comes_through_and_hypothesis_prints_nothing(capsys):
+    def interrupted(values):
+        raise KeyboardInterrupt
+
+    random = settings(database=None, derandomize=False)
+    with pytest.raises(KeyboardInterrupt):
+        find(Wanted(large, "interrupted", 5, random), interrupted)
+    assert capsys.readouterr() == ("", "")
+
+
 @pytest.mark.parametrize("together", [True, False])
 def test_a_function_that_answers_differently_the_second_time_is_believed_the_first_time(together):
     """Hypothesis would raise Flaky, and not say what was found."""

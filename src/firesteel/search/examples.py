@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import HealthCheck, Phase, given, note, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import UnsatisfiedAssumption
 
@@ -35,6 +35,7 @@ def observed(action: Callable[[], T]) -> tuple[T, Mapping[str, float]]:
     done: list[tuple[T, Mapping[str, float]]] = []
     raised: list[Exception] = []
 
+    @seed(0)  # else Hypothesis tells a user who interrupts it to add one
     @settings(
         max_examples=1, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
     )
