@@ -189,14 +189,26 @@ def test_a_flaky_function_that_raises_is_reported_once(together):
     assert len(asked) == 3, "and it is not asked again"
 
 
-def test_an_interrupt_comes_through_and_hypothesis_prints_nothing(capsys):
-    def interrupted(values):
-        raise KeyboardInterrupt
+def test_an_interrupt_comes_through_and_hypothesis_prints_nothing():
+    """In a process of its own: pytest shows what Hypothesis prints elsewhere."""
+    import subprocess
+    import sys
 
-    random = settings(database=None, derandomize=False)
-    with pytest.raises(KeyboardInterrupt):
-        find(Wanted(large, "interrupted", 5, random), interrupted)
-    assert capsys.readouterr() == ("", "")
+    code = """
+from hypothesis import settings, strategies as st
+from firesteel.search.find import find
+from firesteel.search.wanted import Wanted
+
+def interrupted(value):
+    raise KeyboardInterrupt
+
+try:
+    find(Wanted(st.integers(), "interrupted", 5, settings(database=None, derandomize=False)), interrupted)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")
 
 
 @pytest.mark.parametrize("together", [True, False])
