@@ -2,6 +2,10 @@
 
 The subject and the property are those of the paper's section IV: the largest danger of each zone and hour, which must
 never be Safe where all dangers are above 1.
+
+Windows do not depend on the batches that their records come in, so a bulk run feeds all batches of such a case as one:
+20 times fewer micro-batches, beside many cases in each. So the same is also measured without windows: the property
+looks at batches then, and every batch stays one. That ratio is what sharing a query alone gives.
 """
 
 from __future__ import annotations
@@ -71,30 +75,42 @@ def seconds(action: Callable[[], None]) -> float:
 
 def measure() -> Mapping[str, Bound]:
     spark = fs.session()
-    how = Running(over=HOURS)
+    windows, batches = Running(over=HOURS), Running()
     thousand = drawn(1000)
     hundred = thousand[:100]
 
-    def alone(cases: list[Case]) -> Callable[[], None]:
+    def alone(cases: list[Case], how: Running) -> Callable[[], None]:
         return lambda: judged([exercise(spark, case, harass_max, how, lambda instant: False) for case in cases])
 
-    def together(cases: list[Case]) -> Callable[[], None]:
+    def together(cases: list[Case], how: Running) -> Callable[[], None]:
         return lambda: judged(exercise_together(spark, cases, harass_max, how))
 
     print("warming up ...", file=sys.stderr, flush=True)
-    alone(hundred[:1])()
-    together(hundred[:10])()
-    one = seconds(alone(hundred[:ALONE])) / ALONE / WINDOWS
-    bulk = seconds(together(hundred)) / 100 / WINDOWS
-    more = seconds(together(thousand)) / 1000 / WINDOWS
+    for how in (windows, batches):
+        alone(hundred[:1], how)()
+        together(hundred[:10], how)()
+    found = [
+        (
+            seconds(alone(hundred[:ALONE], how)) / ALONE / WINDOWS,
+            seconds(together(hundred, how)) / 100 / WINDOWS,
+            seconds(together(thousand, how)) / 1000 / WINDOWS,
+        )
+        for how in (windows, batches)
+    ]
     whole = seconds(
         lambda: fs.for_all(incidents(WINDOWS, RECORDS), harass_max, NEVER_SAFE, over=HOURS, cases=100) and None
     )
     print(f"{WINDOWS} windows of {RECORDS} records, milliseconds for a case and window, run and judged\n")
-    print(f"{'one at a time':>16}{'100 cases':>12}{'1,000 cases':>13}{'100 cases in all':>19}")
-    print(f"{1000 * one:16.1f}{1000 * bulk:12.2f}{1000 * more:13.2f}{whole:17.1f} s")
+    print(f"{'':26}{'one at a time':>14}{'100 cases':>11}{'1,000 cases':>13}{'faster: 100':>13}{'1,000':>7}")
+    for name, (one, bulk, more) in zip(("windows, fed as one batch", "batches stay batches"), found, strict=True):
+        print(f"{name:26}{1000 * one:14.1f}{1000 * bulk:11.2f}{1000 * more:13.2f}", end="")
+        print(f"{one / bulk:13.0f}{one / more:7.0f}")
+    print(f"\nfs.for_all with 100 cases, over windows: {whole:.1f} s in all")
+    (one, bulk, more), (one_kept, bulk_kept, more_kept) = found
     return {
         "faster_100": Bound(one / bulk, at_least=60),
         "faster_1000": Bound(one / more, at_least=200),
+        "faster_100_batches_kept": Bound(one_kept / bulk_kept),
+        "faster_1000_batches_kept": Bound(one_kept / more_kept),
         "seconds_in_all": Bound(whole, at_most=20),
     }

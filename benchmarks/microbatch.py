@@ -1,7 +1,7 @@
 """What a micro-batch costs through the runner: against Spark's own account of it, and against Spark's default settings.
 
-The second side is the same query through the same runner, in a JVM with Spark's own checkpoint file manager and
-compiler, and the same number of shuffle partitions.
+The second side is the same query through the same runner, in a JVM with Spark's own checkpoint file manager, file
+system and compiler, and the same number of shuffle partitions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from run import Bound
 BATCHES, WARM, ROUNDS = 40, 15, 3
 
 CHILD = r"""
-import json, sys, time
+import json, shutil, sys, tempfile, time
 import firesteel as fs
 from firesteel.spark.engines import building, structured
 from firesteel.spark.running import Running
@@ -27,9 +27,11 @@ from pyspark.sql import SparkSession
 
 batches, warm, default = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "default"
 if default:
+    # Checkpoints without a place of their own are on firesteel's file system, also in a session that it did not start.
+    place = tempfile.mkdtemp()
     quiet = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     quiet = quiet.config("spark.ui.showConsoleProgress", "false").config("spark.sql.shuffle.partitions", "2")
-    spark = quiet.getOrCreate()
+    spark = quiet.config("spark.sql.streaming.checkpointLocation", place).getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
 else:
     spark = fs.session({"spark.sql.shuffle.partitions": "2"})
@@ -60,6 +62,8 @@ for name, (subject, mode) in subjects.items():
     wall = [1000 * (b - a) for a, b in zip(marks, marks[1:])]
     own = triggers[warm + 1:batches]
     found[name] = {"wall": sum(wall[warm:]) / len(wall[warm:]), "trigger": sum(own) / len(own)}
+if default:
+    shutil.rmtree(place, ignore_errors=True)
 print(json.dumps(found))
 """
 

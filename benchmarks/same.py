@@ -1,5 +1,7 @@
 """`fs.assert_same` against `pyspark.testing.assertDataFrameEqual`: a million equal rows, and a thousand half-different.
 
+And against itself: rows that are only close, whose first column tells them apart, or is nearly constant.
+
 Both in one process and on the same frames, which are cached; each is called on small frames before it is measured. The
 other side is called as it is meant to be: order does not matter to it by default, and where frames differ it is let
 write its whole text.
@@ -16,8 +18,8 @@ from statistics import median
 
 from run import Bound
 
-MANY, FEW = 1_000_000, 1_000
-ROUNDS = {"equal": 1, "different": 3}
+MANY, FEW, CLOSE = 1_000_000, 1_000, 8_000
+ROUNDS = {"equal": 1, "different": 3, "close": 3}
 
 CHILD = r"""
 import json, sys, time
@@ -25,7 +27,7 @@ import firesteel as fs
 from pyspark.sql import functions as F
 from pyspark.testing import assertDataFrameEqual
 
-many, few, rounds = int(sys.argv[1]), int(sys.argv[2]), json.loads(sys.argv[3])
+many, few, close, rounds = *map(int, sys.argv[1:4]), json.loads(sys.argv[4])
 spark = fs.session({"spark.driver.memory": "2g"})
 spark.sparkContext.setLogLevel("ERROR")
 
@@ -65,13 +67,33 @@ for name, frames in (("different", pair(few, 0.5)), ("equal", pair(many))):
             seconds, raised = timed(checks[side], *frames)
             assert raised == (name == "different"), (name, side)
             found[name][side].append(seconds)
+
+def floats(rows, shift, constant):
+    telling, same = F.col("id") / 7 + shift, F.lit(1.0) + F.rand(1) * 1e-9
+    made = spark.range(rows, numPartitions=2).select(telling.alias("x"), same.alias("y"))
+    return kept(made.select("y", "x") if constant else made)
+
+def with_tolerance(left, right):
+    fs.assert_same(left, right, equal=fs.equality(abs_tol=1e-6))
+
+pairs = {
+    name: (floats(close, 0, name == "constant"), floats(close, 1e-8, name == "constant"))
+    for name in ("telling", "constant")
+}
+found["close"] = {name: [] for name in pairs}
+for number in range(rounds["close"] + 1):
+    for name in list(pairs)[:: 1 if number % 2 else -1]:
+        seconds, raised = timed(with_tolerance, *pairs[name])
+        assert not raised, name
+        if number:
+            found["close"][name].append(seconds)
 print(json.dumps(found))
 """
 
 
 def measure() -> Mapping[str, Bound]:
     print("both sides in one process, this takes minutes ...", file=sys.stderr, flush=True)
-    arguments = [sys.executable, "-c", CHILD, str(MANY), str(FEW), json.dumps(ROUNDS)]
+    arguments = [sys.executable, "-c", CHILD, str(MANY), str(FEW), str(CLOSE), json.dumps(ROUNDS)]
     done = subprocess.run(arguments, capture_output=True, text=True, timeout=1500, env=os.environ, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr[-2000:])
@@ -87,4 +109,11 @@ def measure() -> Mapping[str, Bound]:
         faster = median(theirs / ours for theirs, ours in zip(sides["pyspark"], sides["firesteel"], strict=True))
         print(f"{said:36}{median(sides['pyspark']):22.2f}{median(sides['firesteel']):16.2f}{faster:14.1f}")
         bounds[f"{name}_times_faster"] = Bound(faster, at_least=5)
+    sides = found["close"]
+    slower = median(same / telling for same, telling in zip(sides["constant"], sides["telling"], strict=True))
+    print(
+        f"\n{CLOSE:,} rows that are only close: {median(sides['telling']):.2f} where the first column tells them "
+        f"apart, {median(sides['constant']):.2f} where it is nearly constant, {slower:.1f} times as long"
+    )
+    bounds["nearly_constant_times_slower"] = Bound(slower, at_most=2.5)
     return bounds

@@ -4,8 +4,11 @@ import os
 
 from hypothesis import settings
 
+from firesteel.hypothesis_internals import leave_out_constants_of_the_project
+
 # Use a class-data archive that exists, but do not build one in the background of a test run.
 os.environ.setdefault("FIRESTEEL_ARCHIVE", "use")
 
+leave_out_constants_of_the_project()
 settings.register_profile("firesteel-examples", derandomize=True, deadline=None)
 settings.load_profile("firesteel-examples")

@@ -63,10 +63,10 @@ def test_the_same_with_rdds() -> None:
     pair = st.tuples(st.integers(0, 3), st.integers(0, 99))
     pairs = ss.partitioned(ss.batches(pair, min_size=25, max_size=32), max_partitions=1)
 
-    def keyed(rides: RDD) -> RDD:
+    def keyed(rides: RDD[Any]) -> RDD[Any]:
         return rides.partitionBy(4)
 
-    def spread(rides: RDD) -> RDD:
+    def spread(rides: RDD[Any]) -> RDD[Any]:
         return rides.repartition(4).partitionBy(4)
 
     same_taxi = fs.depends(lambda a, b: a[0] == b[0])

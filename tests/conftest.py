@@ -5,13 +5,32 @@ import os
 import pytest
 from hypothesis import settings
 
+from firesteel.hypothesis_internals import leave_out_constants_of_the_project
+
 # Use a class-data archive that exists, but do not build one in the background of a test run.
 os.environ.setdefault("FIRESTEEL_ARCHIVE", "use")
 
+leave_out_constants_of_the_project()
 settings.register_profile("firesteel", derandomize=True, deadline=None)
 settings.load_profile("firesteel")
 
 pytest_plugins = ["pytester"]
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave the sweeps out, unless they are asked for: here, so that no other `-m` brings them in."""
+    if "sweep" in config.option.markexpr:
+        return
+    sweeps = [item for item in items if item.get_closest_marker("sweep")]
+    if sweeps:
+        config.hook.pytest_deselected(items=sweeps)
+        items[:] = [item for item in items if not item.get_closest_marker("sweep")]
+
+
+@pytest.fixture
+def sweep_seed():
+    """The seed of a sweep's random draws, from `make sweep SEED=1`."""
+    return int(os.environ.get("SWEEP_SEED", "0"))
 
 
 @pytest.fixture

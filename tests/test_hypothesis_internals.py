@@ -1,5 +1,8 @@
 """What firesteel uses of Hypothesis's internals does what it says, with the version that is installed."""
 
+import subprocess
+import sys
+
 import hypothesis
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -79,3 +82,35 @@ def test_strategies_inside_others():
     assert all_inside(mapped | text)[:2] == [mapped, text]
     inside = all_inside((mapped | text).filter(bool))
     assert len(inside) >= 2 and any("map(abs)" in repr(each) for each in inside)
+
+
+DRAWS = """
+import sys
+from hypothesis import given, settings, strategies as st
+from firesteel.hypothesis_internals import leave_out_constants_of_the_project
+
+if "without" in sys.argv:
+    leave_out_constants_of_the_project()
+drawn = set()
+
+@settings(max_examples=1000, derandomize=True, deadline=None, database=None)
+@given(st.integers())
+def example(number):
+    drawn.add(number)
+
+example()
+print(48_611_777 in drawn)
+"""
+
+
+def test_constants_of_the_project_are_left_out_of_what_our_tests_draw(tmp_path):
+    script = tmp_path / "draws.py"
+    script.write_text(DRAWS)
+
+    def drawn(*arguments):
+        return subprocess.run(
+            [sys.executable, str(script), *arguments], capture_output=True, text=True, check=True, cwd=tmp_path
+        ).stdout.strip()
+
+    assert drawn() == "True", "Hypothesis tries constants of the file"
+    assert drawn("without") == "False"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from firesteel import pytest_plugin
+from firesteel import pytest_plugin, surroundings
 from firesteel.spark.session import archive, reset
 
 pytest_plugins = ["pytester"]
@@ -19,6 +19,8 @@ pytest_plugins = ["pytester"]
 @pytest.fixture(autouse=True)
 def installed(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     """firesteel as pip would install it, with its entry point, whether it is installed here or not."""
+    # What the inner pytest's tests do is not heard by the plugin of this one.
+    monkeypatch.setattr(surroundings, "_listeners", [])
     # pytester gives every test a home of its own, where there is no archive.
     monkeypatch.setenv("XDG_CACHE_HOME", str(_CACHE))
     monkeypatch.setenv("CI", "1")
@@ -77,8 +79,158 @@ class TestWithoutSpark:
         pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
 
 
+class TestManners:
+    """Which tests the session is put back after; what is done with the session is only written down here."""
+
+    @pytest.fixture
+    def done(self, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+        log: list[str] = []
+        monkeypatch.setattr(pytest_plugin, "_snapshot", lambda: log.append("look"))
+        monkeypatch.setattr(pytest_plugin, "_restore", lambda before: log.append("put back"))
+        pytester.makepyfile("""
+            import pytest
+            from firesteel.surroundings import Called, tell
+
+            @pytest.fixture(scope="session")
+            def my_spark():
+                tell(Called("fs.session"))  # as fs.session() does
+                return "mine"
+
+            @pytest.fixture
+            def table(my_spark):
+                return "table"
+
+            @pytest.fixture
+            def other():
+                return "other"
+
+            def test_other(other): pass
+            def test_calls(): tell(Called("fs.run"))
+            def test_after(other): pass
+            def test_fixture(my_spark): pass
+            def test_fixture_of_fixture(table): pass
+            @pytest.mark.firesteel_no_reset
+            def test_marked(my_spark): pass
+        """)
+        return log
+
+    @pytest.mark.parametrize(
+        "test, expected",
+        [
+            ("test_other", []),
+            ("test_calls", ["look", "put back"]),
+            ("test_fixture", ["look", "put back"]),
+            ("test_fixture_of_fixture", ["look", "put back"]),
+            ("test_marked", []),
+        ],
+    )
+    def test_only_tests_that_use_firesteel(
+        self, pytester: pytest.Pytester, done: list[str], test: str, expected: list[str]
+    ) -> None:
+        name = next(iter(pytester.path.glob("test_*.py"))).name
+        pytester.runpytest_inprocess(f"{name}::{test}").assert_outcomes(passed=1)
+        assert done == expected
+
+    def test_after_one_that_does_the_others_are_only_looked_at(
+        self, pytester: pytest.Pytester, done: list[str]
+    ) -> None:
+        name = next(iter(pytester.path.glob("test_*.py"))).name
+        pytester.runpytest_inprocess(f"{name}::test_calls", f"{name}::test_after").assert_outcomes(passed=2)
+        assert done == ["look", "put back", "look"]
+
+    def test_a_project_can_have_it_for_all_tests(self, pytester: pytest.Pytester, done: list[str]) -> None:
+        name = next(iter(pytester.path.glob("test_*.py"))).name
+        done_all = pytester.runpytest_inprocess(f"{name}::test_other", "-o", "firesteel_reset_all=true")
+        done_all.assert_outcomes(passed=1)
+        assert done == ["look", "put back"]
+
+
+class TestSummaries:
+    @pytest.fixture(autouse=True)
+    def checks(self, pytester: pytest.Pytester) -> None:
+        pytester.makepyfile("""
+            import pytest
+            from firesteel import Report, Verdict
+            from firesteel.evidence.report import Asked, Disagreement, Ran
+            from firesteel.surroundings import Reported, tell
+
+            def told(**more):
+                tell(Reported(Report(Verdict.TRUE, 3, asked=Asked("fs.for_all"), ran=Ran(alone=3), **more)))
+
+            def test_two():
+                told()
+                told()
+
+            def test_given_up():
+                told(one_by_one=Disagreement(1, "batch"))
+
+            def test_none(): pass
+        """)
+
+    @pytest.mark.parametrize("option", ["-v", "--firesteel-summary", "-ofiresteel_summary=true"])
+    def test_shown_where_asked_for(self, pytester: pytest.Pytester, option: str) -> None:
+        done = pytester.runpytest_inprocess(option, "-p", "no:randomly")
+        done.stdout.fnmatch_lines(
+            [
+                "*firesteel summary*",
+                "*::test_two  fs.for_all: true in 3 cases: 3 alone; records: 0 in, 0 out, 0 dropped as late",
+                "*::test_two  fs.for_all: true in 3 cases*",
+                "*::test_given_up  fs.for_all: *bulk was given up: a bulk run and a run alone *differ in batch 1*",
+            ]
+        )
+        assert done.stdout.str().count("fs.for_all:") == 3
+
+    def test_otherwise_only_where_a_bulk_run_was_wrong(self, pytester: pytest.Pytester) -> None:
+        text = pytester.runpytest_inprocess().stdout.str()
+        assert text.count("fs.for_all:") == 1 and "bulk was given up" in text
+
+    def test_nothing_is_said_where_nothing_was_checked(self, pytester: pytest.Pytester) -> None:
+        assert "firesteel summary" not in pytester.runpytest_inprocess("-v", "-k", "test_none").stdout.str()
+
+    def test_kept_for_other_reports(self, pytester: pytest.Pytester) -> None:
+        pytester.makeconftest("""
+            from firesteel.pytest_plugin import REPORTS
+
+            def pytest_runtest_teardown(item):
+                if REPORTS in item.stash:
+                    print("kept", item.name, [report.cases for report in item.stash[REPORTS]], item.user_properties)
+        """)
+        done = pytester.runpytest_inprocess("-s", "-p", "no:randomly")
+        done.stdout.fnmatch_lines(["*kept test_two [[]3, 3] [[]('firesteel', 'fs.for_all: true in 3 cases*"])
+
+
+def test_long_replays_are_put_below_the_root_of_pytest(pytester: pytest.Pytester) -> None:
+    inner = pytester.mkpydir("inner")
+    (pytester.path / "pytest.ini").write_text("[pytest]\n")
+    (inner / "test_it.py").write_text(
+        "def test_it():\n    from firesteel.runs.replay import kept\n    kept('x' * 900)\n"
+    )
+    pytester.runpytest_inprocess(str(inner)).assert_outcomes(passed=1)
+    (file,) = (pytester.path / ".firesteel").iterdir()
+    assert file.read_text() == "x" * 900 + "\n"
+
+
 @pytest.mark.usefixtures("spark")
 class TestReset:
+    def test_a_check_is_a_use(self, pytester: pytest.Pytester) -> None:
+        pytester.makepyfile("""
+            import firesteel as fs
+            from pyspark.sql import SparkSession
+
+            def test_theirs():
+                SparkSession.active().range(3).createTempView("theirs")
+
+            def test_check():
+                fs.assert_same(SparkSession.active().table("theirs"), SparkSession.active().range(3))
+                SparkSession.active().range(3).createTempView("mine")
+
+            def test_after():
+                catalog = SparkSession.active().catalog
+                assert catalog.tableExists("theirs") and not catalog.tableExists("mine")
+                catalog.dropTempView("theirs")
+        """)
+        pytester.runpytest_inprocess("-p", "no:randomly").assert_outcomes(passed=3)
+
     def test_what_a_test_leaves_is_gone_for_the_next(self, pytester: pytest.Pytester) -> None:
         pytester.makepyfile("""
             def test_one(spark):

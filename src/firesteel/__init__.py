@@ -6,6 +6,7 @@
 This module re-exports what a test file needs. Importing it starts no JVM and imports neither PySpark nor Hypothesis.
 """
 
+from firesteel import operators as operators
 from firesteel import perturb as perturb
 from firesteel.api import assert_same as assert_same
 from firesteel.api import equivalent as equivalent
@@ -29,6 +30,7 @@ from firesteel.evidence import Inconclusive as Inconclusive
 from firesteel.evidence import Report as Report
 from firesteel.evidence import SubjectError as SubjectError
 from firesteel.evidence import Vacuous as Vacuous
+from firesteel.evidence.operators import Finding as Finding
 from firesteel.logic import FALSE as FALSE
 from firesteel.logic import TRUE as TRUE
 from firesteel.logic import Formula as Formula
@@ -49,12 +51,19 @@ from firesteel.logic import previously as previously
 from firesteel.logic import release as release
 from firesteel.logic import since as since
 from firesteel.logic import until as until
+from firesteel.logic.ltl.intervals import pptl as pptl
 from firesteel.options import CheckOptions as CheckOptions
 from firesteel.options import Engine as Engine
 from firesteel.options import OutputMode as OutputMode
 from firesteel.options import RunOptions as RunOptions
 from firesteel.options import Streams as Streams
 from firesteel.options import Subject as Subject
+from firesteel.promises import analyze as analyze
+from firesteel.promises import check_declared as check_declared
+from firesteel.promises import declared as declared
+from firesteel.promises import declares as declares
+from firesteel.promises import holds as holds
+from firesteel.report.analysis import Analysis as Analysis
 from firesteel.values.batches import Batch as Batch
 from firesteel.values.cases import Case as Case
 from firesteel.values.checks import Check as Check

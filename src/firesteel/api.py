@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from firesteel import options as validated
-from firesteel.equivalence.dependence import Dependence, unordered
 from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.failures import Falsified, Inconclusive, SubjectError
 from firesteel.evidence.report import Claimed, Report
-from firesteel.logic.ltl.formulas import FormulaLike, formula_of
+from firesteel.hypothesis_internals import validate
+from firesteel.logic.ltl.formulas import FormulaLike
+from firesteel.logic.ltl.stated import refuse_undecidable, stated
 from firesteel.logic.verdicts import Verdict
 from firesteel.options import CheckOptions, Options, RunOptions, Streams, Subject
 from firesteel.perturb import Perturbation
+from firesteel.surroundings import Called, Reported, tell
 from firesteel.tracebacks import with_users_frames
 from firesteel.values.batches import Batch
 from firesteel.values.cases import Case, as_case
 from firesteel.values.checks import Check
+from firesteel.values.dependence import Dependence, unordered
 from firesteel.values.equality import Equality
 from firesteel.values.streams import Stream, make_stream
 from firesteel.values.traces import Instant, Trace
@@ -39,6 +42,7 @@ def session(config: Mapping[str, str] | None = None) -> SparkSession:
     """
     from firesteel.spark.session.start import session as get
 
+    tell(Called("fs.session"))
     return get(config)
 
 
@@ -79,10 +83,13 @@ def run(stream: Stream | Batch | Mapping[str, Stream] | Case, subject: Subject, 
     from firesteel.report.progress import saying_where
     from firesteel.report.words import worded
     from firesteel.runs.alone import run_alone
+    from firesteel.spark.engines.subject import refuse_call
     from firesteel.spark.session.interrupts import interruptible
 
+    tell(Called("fs.run"))
     chosen = validated.of_run(options)
     case = as_case(_lifted(stream) if chosen.one_batch else stream)
+    refuse_call(subject, case.inputs, case.drawn)
     spark = chosen.session()
     with saying_where(nobody), interruptible(spark):
         seen = run_alone(spark, case, subject, chosen.how)
@@ -106,7 +113,10 @@ def for_all(streams: Streams, subject: Subject, formula: FormulaLike, **options:
     from firesteel.properties.claim import question
 
     chosen = validated.of_check("fs.for_all", options)
-    wanted = formula_of(formula)
+    validated.require_function("subject", subject)
+    wanted = stated(formula)
+    if chosen.checking.on_inconclusive == "fail":
+        refuse_undecidable(wanted)
 
     def asked(streams: Any, chosen: Options) -> Question:
         return question(streams, subject, wanted, chosen.session(), chosen.how, chosen.checking, chosen.score)
@@ -122,7 +132,8 @@ def _checked(function: str, streams: Any, chosen: Options, question: Callable[[A
     from firesteel.runs.check import check
     from firesteel.spark.session.interrupts import interruptible
 
-    _refuse_streams(function, streams, chosen)
+    tell(Called(function))
+    chosen = _with_streams(function, streams, chosen)
     if chosen.one_batch:
         examples = tuple(map(_lifted, chosen.checking.examples))
         streams, chosen = _lifted_all(streams), replace(chosen, checking=replace(chosen.checking, examples=examples))
@@ -130,25 +141,40 @@ def _checked(function: str, streams: Any, chosen: Options, question: Callable[[A
     with showing() as shown, saying_where(shown) as listener, interruptible(wanted.spark):
         outcome = check(replace(wanted, tell=listener))
     report = worded(outcome.report)
+    tell(Reported(report))
     if outcome.failure is not None:
         raise outcome.failure(render(report), report) from outcome.cause
     return report
 
 
-def _refuse_streams(function: str, streams: Any, chosen: Options) -> None:
+def _with_streams(function: str, streams: Any, chosen: Options) -> Options:
+    """The options, where the streams are what can be checked; one stream is one case, and the only one."""
     from hypothesis import currently_in_test_context
     from hypothesis.strategies import SearchStrategy
+
+    from firesteel.strategies.records import schema_of
 
     if currently_in_test_context():
         raise InvalidArgument(
             f"{function} draws its own cases, so it cannot be called inside @given: remove @given and hand the "
             f"strategy to {function}(strategy, ...)"
         )
-    if chosen.checking.replay is None and not isinstance(streams, SearchStrategy):
+    if chosen.checking.replay is not None:
+        return chosen
+    if isinstance(streams, SearchStrategy):
+        validate(streams)
+        schema = schema_of(streams)
+        if chosen.how.over is not None and schema is not None:
+            chosen.how.over.check_input("input", schema)
+        return chosen
+    try:
+        case = as_case(_lifted(streams) if chosen.one_batch else streams)
+    except InvalidArgument:
         raise InvalidArgument(
-            f"{described('streams', streams)} is not a strategy: write ss.always(...) or another strategy of streams; "
-            "to run one stream, use fs.run(stream, subject)"
-        )
+            f"{described('streams', streams)} is not a strategy: write ss.always(...) or another strategy of streams, "
+            "or one stream, which is then the only case"
+        ) from None
+    return replace(chosen, checking=replace(chosen.checking, replay=case))
 
 
 _UNORDERED = unordered()
@@ -164,6 +190,7 @@ def equivalent(
     equal: Equality | None = None,
     accept: Callable[[Instant, Batch, Batch], bool | Check] | None = None,
     under: Sequence[Perturbation] = (),
+    property: FormulaLike | None = None,
     **options: Unpack[CheckOptions],
 ) -> Report:
     """Check that two programs mean the same on all generated streams, up to the order that matters; raise if not.
@@ -179,10 +206,12 @@ def equivalent(
 
     - `equal`: when two records count as equal, such as `fs.equality(abs_tol=1e-9)`.
     - `accept`: a function that is asked where a batch differs, whether both answers will do: it gets the instant, what
-      the reference put out there, and what the candidate did. Each batch is compared by itself then.
+      the reference put out there, and what the candidate did. Each batch is compared by itself then. It is asked
+      nowhere else: what both put out alike passes, be it right or wrong.
     - `under`: perturbations (`firesteel.perturb`) that the candidate is run under; the reference is not.
+    - `property`: a formula that has to hold on every run, the reference's and the candidate's, also where they agree.
     """
-    compared = _comparison(reference, candidate, dependence, equal, accept, under)
+    compared = _comparison(reference, candidate, dependence, equal, accept, under, property)
     return _compared("fs.equivalent", Claimed.EQUIVALENCE, streams, compared, options)
 
 
@@ -195,6 +224,7 @@ def stable(
     dependence: Dependence = _UNORDERED,
     equal: Equality | None = None,
     accept: Callable[[Instant, Batch, Batch], bool | Check] | None = None,
+    property: FormulaLike | None = None,
     **options: Unpack[CheckOptions],
 ) -> Report:
     """Check that a program means the same however Spark runs it: as it is, and under every one of some perturbations.
@@ -208,10 +238,20 @@ def stable(
     `dependence`, `equal` and `accept` are those of `equivalent`. With other batches (`perturb.batch_boundaries()`) what
     there is in the end is compared: all records in append mode, the last table in complete mode, and in update mode
     the last row of every key, whose columns `dependence=fs.same_key(...)` has to name.
+
+    Runs are compared with each other, and with nothing else: an answer that is wrong in the same way every time is
+    stable. `accept` does not help, as it is asked only where two runs differ. Say what is right with `property`: a
+    formula that has to hold on the run as it is, and on every run under a perturbation. A function alone has to hold at
+    every instant. A run sees the input as it was fed to it, so `now.input` may have another order, and other batches.
+
+    >>> halves = lambda frame: frame.selectExpr("n / 2 AS half")
+    >>> whole = lambda now: len(now.output) == len(now.input)
+    >>> fs.stable(numbers, halves, under=[perturb.row_order()], property=whole, cases=3).verdict
+    <Verdict.TRUE: 1>
     """
     if not under:
         raise InvalidArgument(f"{described('under', under)} changes nothing: write under=[perturb.row_order()]")
-    compared = _comparison(subject, subject, dependence, equal, accept, under)
+    compared = _comparison(subject, subject, dependence, equal, accept, under, property)
     return _compared("fs.stable", Claimed.STABILITY, streams, compared, options)
 
 
@@ -222,18 +262,23 @@ def _comparison(
     equal: Equality | None,
     accept: Any,
     under: Sequence[Perturbation],
+    property: FormulaLike | None,
 ) -> Comparison:
     from firesteel.equivalence.comparison import Comparison
     from firesteel.equivalence.matcher import Matcher
 
+    for role, program in (("reference", reference), ("candidate", candidate)):
+        validated.require_function("subject" if reference is candidate else role, program)
     Matcher(dependence, equal=equal)  # refuses what is not a dependence or an equality, or does not go together
-    if isinstance(under, Perturbation) or not all(isinstance(each, Perturbation) for each in under):
+    listed = tuple(under) if isinstance(under, Iterable) else (under,)
+    if isinstance(under, Perturbation) or not all(isinstance(each, Perturbation) for each in listed):
         raise InvalidArgument(
             f"{described('under', under)} is not a list of perturbations: write [perturb.row_order()]"
         )
     if accept is not None and not callable(accept):
         raise InvalidArgument(f"{described('accept', accept)} is not a function of an instant and two batches")
-    return Comparison(reference, candidate, dependence, equal, accept, tuple(under))
+    held_to = None if property is None else stated(property, "property")
+    return Comparison(reference, candidate, dependence, equal, accept, listed, held_to)
 
 
 def _compared(
@@ -286,6 +331,7 @@ def assert_same(
     from firesteel.evidence.frames import Undecided
     from firesteel.report.text import render
 
+    tell(Called("fs.assert_same"))
     found = compare(left, right, dependence, equal)
     if found is None:
         return

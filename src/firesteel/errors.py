@@ -26,6 +26,10 @@ class PredicateError(RuntimeError):
     """
 
 
+class Unanswered(Exception):
+    """A failure that leaves open what was asked: raised inside a predicate, it does not mean that the answer is no."""
+
+
 def described(name: str, value: Any) -> str:
     """`name=value (type)`, cut to a length that stays readable.
 

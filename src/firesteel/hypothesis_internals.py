@@ -6,6 +6,10 @@ The oldest version that has all of it is written into pyproject.toml. `tests/tes
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from inspect import signature
+from threading import local
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -27,6 +31,42 @@ def targets_now() -> Mapping[str, float]:
     from hypothesis.control import current_build_context
 
     return dict(current_build_context().data.target_observations)
+
+
+def in_example() -> bool:
+    """Is an example of Hypothesis being run, in this thread?"""
+    return _in_test_context()()
+
+
+@contextmanager
+def forgotten_example() -> Iterator[None]:
+    """As if an example were being run: `hypothesis.event`, `note` and `target` may be called, and are forgotten."""
+    context = getattr(_forgotten, "context", None)
+    if context is None:  # one for each thread: to make one takes longer than most predicates
+        context = _forgotten.context = _new_context()
+    context.data.events.clear()
+    context.data.target_observations.clear()
+    with context:
+        yield
+
+
+_forgotten = local()
+
+
+def _new_context() -> Any:
+    from hypothesis.control import BuildContext
+    from hypothesis.internal.conjecture.data import ConjectureData
+
+    older = "wrapped_test" not in signature(BuildContext).parameters
+    arguments: dict[str, Any] = {} if older else {"wrapped_test": forgotten_example}
+    return BuildContext(ConjectureData.for_choices(()), **arguments)
+
+
+@cache
+def _in_test_context() -> Callable[[], bool]:
+    from hypothesis import currently_in_test_context
+
+    return currently_in_test_context
 
 
 def as_bytes(choices: Choices) -> bytes:
@@ -56,6 +96,19 @@ def identify(test: Callable[..., Any], digest: bytes) -> None:
     test._hypothesis_internal_add_digest = digest  # type: ignore[attr-defined]
 
 
+def leave_out_constants_of_the_project() -> None:
+    """Draw the same values whatever modules are loaded: for firesteel's own tests.
+
+    Hypothesis also tries constants that stand in the project's files. So a changed constant anywhere, or another order
+    of test files, would change what a test draws.
+    """
+    from hypothesis.internal.conjecture import providers
+    from hypothesis.internal.constants_ast import Constants
+
+    nothing = Constants()
+    providers._get_local_constants = lambda: nothing
+
+
 def forced_seed() -> Any:
     """The seed of pytest's --hypothesis-seed, which then decides alone; None where it was not given."""
     import hypothesis.core
@@ -72,3 +125,8 @@ def strategies_inside(strategy: SearchStrategy[Any]) -> Iterator[SearchStrategy[
         for inner in found if isinstance(found, (list, tuple)) else (found,):
             if isinstance(inner, SearchStrategy):
                 yield inner
+
+
+def validate(strategy: SearchStrategy[Any]) -> None:
+    """Have a strategy raise what is wrong with its arguments, which Hypothesis does only when it first draws."""
+    strategy.validate()

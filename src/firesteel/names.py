@@ -21,7 +21,7 @@ def name_of(function: Callable[..., Any]) -> str:
         return name_of(function.func)
     name = getattr(function, "__name__", None)
     if name == "<lambda>":
-        return _body_text(function.__code__) or "<lambda>"
+        return short(body_text(function.__code__) or "<lambda>")
     return name if isinstance(name, str) else type(function).__name__
 
 
@@ -31,7 +31,12 @@ def place_of(function: Callable[..., Any]) -> str | None:
     return f"{code.co_filename}:{code.co_firstlineno}" if isinstance(code, CodeType) else None
 
 
-def _body_text(code: CodeType) -> str | None:
+def short(text: str, most: int = 100) -> str:
+    """A text, cut to a length that stays readable."""
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def body_text(code: CodeType) -> str | None:
     """A lambda's body as it stands in its file, on one line.
 
     Python keeps the place of every instruction, and a lambda holds nothing but its body, so the body reaches
@@ -54,8 +59,7 @@ def _body_text(code: CodeType) -> str | None:
     raw = [line.encode() for line in lines]
     raw[-1] = raw[-1][:last]
     raw[0] = raw[0][first:]
-    text = " ".join(part.decode(errors="replace").strip() for part in raw)
-    return text if len(text) <= 100 else text[:97] + "..."
+    return " ".join(part.decode(errors="replace").strip() for part in raw)
 
 
 def counted(count: int, noun: str) -> str:

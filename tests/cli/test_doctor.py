@@ -95,9 +95,12 @@ class TestProbes:
     @pytest.mark.parametrize(
         ("version", "status", "advice"),
         [
-            (None, "problem", "pip install 'pyspark>=4'"),
-            ("3.5.9", "problem", "needs PySpark 4 or later"),
-            ("4.0.0", "ok", ""),
+            (None, "problem", "pip install 'pyspark>=4.2'"),
+            ("3.5.9", "problem", "needs Spark 4.2 or later, and this is Spark 3.5.9"),
+            ("4.1.4", "problem", "and this is Spark 4.1.4: `pip install 'pyspark>=4.2'`"),
+            ("4.2.0", "ok", ""),
+            ("4.2.0.dev1", "ok", ""),
+            ("4.10.1", "ok", ""),
             ("5.0.0.dev1", "ok", ""),
         ],
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from firesteel.equivalence.dependence import Dependence, barrier, depends, ordered, same_key, unordered
+from firesteel.values.dependence import Dependence, barrier, depends, ordered, same_key, unordered
 from firesteel.values.equality import Equality, equality
 from firesteel.values.records import Record
 

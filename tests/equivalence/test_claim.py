@@ -153,7 +153,7 @@ def test_nothing_to_compare_is_not_decided():
     meter = claim.meter()
     meter.step(beside({AS_IT_IS: trace([ONE])})[0])
     assert meter.finish() is Verdict.INCONCLUSIVE
-    assert claim.why_open(1) == NothingChanged(1, (perturb.restart(),))
+    assert claim.why_open(1, fs.Trace(())) == NothingChanged(1, (perturb.restart(),))
 
 
 REGROUPED = {"side": IN_ONE, "under": (perturb.batch_boundaries(),)}

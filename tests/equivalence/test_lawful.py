@@ -7,9 +7,9 @@ from random import Random
 import pytest
 from hypothesis import strategies as st
 
-from firesteel.equivalence.dependence import Barrier, barrier, depends, same_key
 from firesteel.equivalence.lawful import check_dependence
 from firesteel.errors import PredicateError
+from firesteel.values.dependence import Barrier, barrier, depends, same_key
 from firesteel.values.equality import equality
 from firesteel.values.records import Record
 from tests.equivalence.random_streams import dependences, record

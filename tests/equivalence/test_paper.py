@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
-from firesteel.equivalence.dependence import barrier, depends, ordered, same_key, unordered
 from firesteel.equivalence.matcher import Matcher, general_matcher
 from firesteel.equivalence.pictures import dot, drawn, right_after
 from firesteel.logic.verdicts import Verdict
+from firesteel.values.dependence import barrier, depends, ordered, same_key, unordered
 from firesteel.values.equality import equality
 from firesteel.values.records import Record
 

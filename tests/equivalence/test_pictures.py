@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from firesteel.equivalence.dependence import barrier, ordered, same_key, unordered
 from firesteel.equivalence.pictures import dot, drawn, right_after
+from firesteel.values.dependence import barrier, ordered, same_key, unordered
 from firesteel.values.records import Record
 from tests.equivalence import brute_force
 from tests.equivalence.random_streams import dependences, record

@@ -9,7 +9,7 @@ import firesteel as fs
 from firesteel import Verdict
 from firesteel.logic.ltl.asking import Memory
 from firesteel.logic.ltl.formulas import children
-from firesteel.logic.ltl.lengths import _shortest, open_at_the_end
+from firesteel.logic.ltl.lengths import open_at_the_end, shortest
 from firesteel.logic.ltl.monitor import Monitor
 from tests.logic import oracle
 from tests.logic.random_formulas import FUTURE, OPERATORS, random_formula
@@ -55,7 +55,7 @@ def test_the_shortest_length_is_reached_where_predicates_are_independent():
     reached = 0
     for formula in formulas(800, seed=3, operators=FUTURE, unbounded=False, bodies=False):
         independent, bits = _read_once(formula, 0)
-        if bits > 3 or _shortest(independent, first=True).true > 4:
+        if bits > 3 or shortest(independent, first=True).true > 4:
             continue
         length = independent.shortest_true
         found = any(oracle.judge(independent, trace) is Verdict.TRUE for trace in traces(length, range(2**bits)))

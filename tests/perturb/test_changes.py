@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from firesteel import Stream
 from firesteel.perturb.changes import (
+    NOTHING,
     AdaptiveExecution,
     BatchBoundaries,
     Partitions,
@@ -18,8 +19,8 @@ from firesteel.perturb.changes import (
     ShufflePartitions,
     Stop,
     Variant,
-    ends,
 )
+from firesteel.perturb.feeding import ends
 from firesteel.values.batches import Batch
 from firesteel.values.cases import Case
 from tests.perturb.test_perturb import ALL
@@ -32,14 +33,14 @@ def test_parts_hold_everything_and_are_of_about_one_size(size, parts):
     assert len(sizes) == parts and cuts[0] == 0 and cuts[-1] == size and max(sizes) - min(sizes) <= 1
 
 
-@given(st.integers(2, 30), st.integers(0, 5), st.sampled_from(RowOrder.tried(1, ())))
+@given(st.integers(2, 30), st.integers(0, 5), st.sampled_from(RowOrder.tried(1, NOTHING)))
 def test_rows_are_permuted(size, batch, change):
     order = change.places(size, batch)
     assert sorted(order) == list(range(size)) and order == change.places(size, batch)
 
 
 def test_rows_are_really_in_another_order():
-    for change in RowOrder.tried(1, ()):
+    for change in RowOrder.tried(1, NOTHING):
         assert change.places(12, 0) != list(range(12))
     assert RowOrder(1).places(12, 0) != RowOrder(1).places(12, 1)
     assert RowOrder(1).places(12, 0) != RowOrder(2).places(12, 0)
@@ -48,7 +49,7 @@ def test_rows_are_really_in_another_order():
 STREAMS = st.lists(st.lists(st.integers(), max_size=5), max_size=6)
 
 
-@given(STREAMS, STREAMS, st.sampled_from(BatchBoundaries.tried(9, ())))
+@given(STREAMS, STREAMS, st.sampled_from(BatchBoundaries.tried(9, NOTHING)))
 def test_other_boundaries_keep_every_record_and_the_order(left, right, change):
     case = Case({"left": Stream(None, left), "right": Stream(None, right)})
     made = change.applied(case)

@@ -1,6 +1,5 @@
 """for_all: what passes, what fails and how, determinism, the example database, notes, targets, replay."""
 
-import os
 import re
 import traceback
 
@@ -85,16 +84,30 @@ def test_replay_runs_that_case_and_no_other(spark, falsified):
         fs.for_all(numbers, identity, same, replay="nonsense", spark=spark)
 
 
-def test_a_replay_line_is_data_and_runs_nothing():
-    import base64
-    import pickle
-    import zlib
+def test_one_stream_is_the_only_case(spark):
+    report = fs.for_all(fs.Stream("n INT NOT NULL", [[]]), identity, same, spark=spark)
+    assert (report.verdict, report.cases) == (Verdict.TRUE, 1), "nor is it vacuous, as a replay is not"
+    with pytest.raises(fs.Falsified) as failure:
+        fs.for_all({"input": fs.Stream("n INT NOT NULL", [[(1,)], [(77,)]])}, loses_the_large, same, spark=spark)
+    assert failure.value.report.counterexample.inputs["input"][1] == [(77,)]
 
-    from firesteel.runs.replay import decoded
 
-    evil = base64.urlsafe_b64encode(zlib.compress(pickle.dumps(os.system))).decode()
-    with pytest.raises(InvalidArgument, match="is not a replay line"):
-        decoded(evil)
+def test_a_function_alone_has_to_hold_in_every_batch(spark):
+    stream = fs.Stream("n INT NOT NULL", [[(1,)], [(77,)]])
+
+    def complete(now):
+        return now.output.same_as(now.input)
+
+    assert fs.for_all(stream, loses_the_large, fs.now(complete), spark=spark).verdict is Verdict.TRUE
+    with pytest.raises(fs.Falsified, match="false in batch 1"):
+        fs.for_all(stream, loses_the_large, complete, spark=spark)
+
+
+def test_an_output_mode_for_no_output_is_refused(spark):
+    with pytest.raises(InvalidArgument, match="names the output 'out', which the subject does not have: it has 'outp"):
+        fs.for_all(numbers, identity, same, output_mode={"out": "update"}, cases=20, spark=spark)
+    with pytest.raises(InvalidArgument, match="names the output 'out', which the subject does not have"):
+        fs.run(fs.Stream("n INT", [[(1,)]]), identity, output_mode={"out": "update"}, spark=spark)
 
 
 def test_examples_run_first(spark):
@@ -196,8 +209,11 @@ def test_a_stream_that_can_never_be_long_enough_is_refused_before_spark_starts(s
 
 def test_an_undecided_property_fails_by_default(spark):
     ahead = fs.always(fs.next_(lambda now: True))
-    with pytest.raises(fs.Inconclusive, match="an operator without a bound is never sure about its last batch"):
+    with pytest.raises(InvalidArgument, match="can never be true: it looks beyond the last instant of every stream"):
         fs.for_all(numbers, identity, ahead, cases=2, spark=spark)
+    promise = fs.always(fs.implies(lambda now: True, fs.next_(lambda now: True)))
+    with pytest.raises(fs.Inconclusive, match="an operator without a bound is never sure about its last batch"):
+        fs.for_all(numbers, identity, promise, cases=2, spark=spark)
     report = fs.for_all(numbers, identity, ahead, cases=2, on_inconclusive="pass", spark=spark)
     assert report.verdict is Verdict.INCONCLUSIVE
 
@@ -317,13 +333,13 @@ def test_sessions_that_cannot_be_used():
 
 
 def test_bad_arguments(spark):
-    with pytest.raises(InvalidArgument, match=r"is not a strategy: .* to run one stream, use fs.run"):
-        fs.for_all(fs.Stream("n INT", []), identity, same, spark=spark)
+    with pytest.raises(InvalidArgument, match=r"is not a strategy: .* or one stream, which is then the only case"):
+        fs.for_all([[(1,)]], identity, same, spark=spark)
     with pytest.raises(InvalidArgument, match="is a batch, where a stream is meant"):
         fs.for_all(ss.batches(N), identity, same, spark=spark)
     with pytest.raises(InvalidArgument, match=r"formula=5 \(int\) is not a formula"):
         fs.for_all(numbers, identity, 5, spark=spark)
-    with pytest.raises(TypeError, match=r"fs\.for_all has no option 'case': it has .*cases"):
+    with pytest.raises(TypeError, match=r"fs\.for_all has no option 'case': did you mean 'cases'\? It has .*cases"):
         fs.for_all(numbers, identity, same, case=3, spark=spark)
 
 
@@ -413,3 +429,48 @@ def test_streams_of_two_schemas_are_two_cases(spark):
 
     fs.for_all(streams, identity, fs.always(seen), cases=10, spark=spark)
     assert kinds == {"integer", "long"}
+
+
+def test_a_predicate_may_assert(spark):
+    """A failed assertion is a no: the failure has the table, and the assertion's message as the reason."""
+
+    def few(now):
+        assert len(now.output) < 2, "more than one"
+        return True
+
+    two = fs.Stream("n INT NOT NULL", [[(1,), (2,)]])
+    with pytest.raises(fs.Falsified) as failure:
+        fs.for_all(st.just(two), identity, fs.always(few), cases=1, spark=spark)
+    said = str(failure.value)
+    assert "few had to hold in every batch. It does not in batch 0:\n    more than one\n    assert 2 < 2" in said
+    assert "<- false here" in said and "Traceback" not in said
+
+
+def test_a_subject_that_fails_inside_a_predicate_does_not_make_it_false(spark):
+    def runs_another(now):
+        fs.run(fs.Stream("n INT", [[(1,)]]), lambda frame: frame.select("missing"), spark=spark)
+        return True
+
+    with pytest.raises(PredicateError, match="runs_another raised SubjectError") as failure:
+        fs.for_all(numbers, identity, fs.always(runs_another), cases=1, spark=spark)
+    assert isinstance(failure.value.__cause__, fs.SubjectError)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"cases": 30}, {"cases": 3, "bulk": False}, {"cases": 1, "examples": True}],
+    ids=["bulk", "alone", "examples"],
+)
+def test_hypothesis_event_works_in_predicates(spark, options):
+    asked = []
+
+    def noisy(now):
+        hypothesis.event(f"{len(now.output)} records")
+        hypothesis.note("looked at")
+        asked.append(hypothesis.currently_in_test_context())
+        return True
+
+    if options.get("examples"):
+        options = {**options, "examples": [fs.Stream("n INT NOT NULL", [[(1,)]])]}
+    fs.for_all(numbers, identity, fs.always(noisy), spark=spark, **options)
+    assert len(asked) >= options["cases"] and all(asked)

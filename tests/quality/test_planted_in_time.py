@@ -8,18 +8,13 @@ from pyspark.sql import functions as F
 
 import firesteel as fs
 from firesteel import strategies as ss
-from tests.quality.planted import caught, false_at, records_in
+from tests.quality.planted import caught, false_at, passes, records_in
 
 pytestmark = pytest.mark.slow
 
-CASES = 5
 HOUR = fs.tumbling("1 hour", on={"input": "ts", "output": "at"})
 MINUTE = timedelta(minutes=1)
 START = datetime(2000, 1, 1, tzinfo=UTC)
-
-
-def passes(spark, streams, subject, property_, *, cases=CASES, **options):
-    fs.for_all(streams, subject, property_, cases=cases, spark=spark, **options)
 
 
 # --- a watermark on the wrong column -----------------------------------------------------------------------------
@@ -85,7 +80,8 @@ def test_window_off_by_one_hour(spark):
 
 
 def test_window_in_its_own_hour(spark):
-    passes(spark, clicks, hourly("UTC"), fs.always(every_click_counts_in_its_hour), over=HOUR)
+    rule = fs.always(every_click_counts_in_its_hour)
+    passes(spark, clicks, hourly("UTC"), rule, over=HOUR, one_by_one="its event time is computed")
 
 
 # --- late data counted twice ----------------------------------------------------------------------------------------
@@ -183,7 +179,8 @@ def test_join_that_keeps_its_state(spark):
 
 
 def test_join_that_forgets_in_time(spark):
-    passes(spark, ads_and_clicks, bound, fs.always(old_ads_are_forgotten), state=True, cases=3)
+    rule = fs.always(old_ads_are_forgotten)
+    passes(spark, ads_and_clicks, bound, rule, state=True, cases=8, one_by_one="the state after every batch")
 
 
 # --- a timer that never fires ----------------------------------------------------------------------------------------
@@ -317,4 +314,7 @@ def test_state_that_never_expires(spark):
 
 
 def test_state_that_expires(spark):
-    passes(spark, payments, once_within_ten_minutes, fs.always(nothing_old_is_kept), state=True)
+    rule = fs.always(nothing_old_is_kept)
+    passes(
+        spark, payments, once_within_ten_minutes, rule, state=True, cases=8, one_by_one="the state after every batch"
+    )

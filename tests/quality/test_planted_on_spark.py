@@ -10,19 +10,7 @@ import firesteel as fs
 from firesteel import strategies as ss
 from firesteel.cli.banned import events, formula
 from firesteel.cli.demo import banned_users, forgetful
-
-CASES = 12
-
-
-def caught(spark, streams, subject, property_, *, cases=40, **options):
-    with pytest.raises(fs.Falsified) as failure:
-        fs.for_all(streams, subject, property_, cases=cases, spark=spark, **options)
-    return failure.value.report.counterexample
-
-
-def records_in(found):
-    return sum(len(batch) for stream in found.inputs.values() for batch in stream[: len(found.trace)])
-
+from tests.quality.planted import caught, passes, records_in
 
 # --- the forgetful ban list ------------------------------------------------------------------------------
 
@@ -37,7 +25,7 @@ def test_forgetful_ban_list(spark):
 
 
 def test_ban_list_that_remembers(spark):
-    fs.for_all(events(), banned_users, formula(), output_mode="complete", cases=5, spark=spark)
+    passes(spark, events(), banned_users, formula(), output_mode="complete")
 
 
 # --- an off-by-one window ----------------------------------------------------------------------------------
@@ -76,7 +64,7 @@ def test_off_by_one_window(spark):
 
 
 def test_right_window(spark):
-    fs.for_all(clicks, windows, fs.always(counts_are_right), output_mode="complete", cases=CASES, spark=spark)
+    passes(spark, clicks, windows, fs.always(counts_are_right), output_mode="complete")
 
 
 # --- a dropped null -----------------------------------------------------------------------------------------
@@ -93,7 +81,7 @@ def test_dropped_null(spark):
 
 
 def test_kept_null(spark):
-    fs.for_all(names, lambda frame: frame.where("name IS NULL OR name <> 'b'"), kept, cases=CASES, spark=spark)
+    passes(spark, names, lambda frame: frame.where("name IS NULL OR name <> 'b'"), kept)
 
 
 # --- a lost update --------------------------------------------------------------------------------------------
@@ -122,7 +110,7 @@ def test_right_update(spark):
     def balance(frame):
         return frame.groupBy("account").agg(F.sum("amount").alias("balance"))
 
-    fs.for_all(deposits, balance, fs.always(balances_are_right), output_mode="update", cases=CASES, spark=spark)
+    passes(spark, deposits, balance, fs.always(balances_are_right), output_mode="update")
 
 
 # --- an outer join that loses rows ------------------------------------------------------------------------------
@@ -147,7 +135,7 @@ def test_join_that_loses_rows(spark):
 
 
 def test_outer_join(spark):
-    fs.for_all(orders, with_names("left"), nothing_lost, cases=CASES, spark=spark)
+    passes(spark, orders, with_names("left"), nothing_lost)
 
 
 # --- state that leaks between keys ---------------------------------------------------------------------------------
@@ -200,7 +188,7 @@ def test_state_that_leaks(spark):
 
 @pytest.mark.slow
 def test_state_of_its_own(spark):
-    fs.for_all(visits, counting(leaks=False), fs.always(visits_are_right), output_mode="update", cases=5, spark=spark)
+    passes(spark, visits, counting(leaks=False), fs.always(visits_are_right), output_mode="update")
 
 
 # --- a promise kept too late ------------------------------------------------------------------------------------------

@@ -84,3 +84,58 @@ def test_each_finding_has_its_text():
         "  left   right\n  x=1.0  -",
         "equality(abs_tol=0.1): rows that are exactly equal were paired first, then those that are close",
     ]
+
+
+def differing(left, right):
+    """The lines below the title for rows that are only left and only right."""
+    lefts, rights = ([Odd(row) for row in (rows if isinstance(rows, list) else [rows])] for rows in (left, right))
+    return told(Difference(len(lefts), len(rights), tuple(lefts), tuple(rights))).splitlines()[2:]
+
+
+def test_a_wide_column_does_not_hide_the_id():
+    def row(last, **more):
+        return Record(nested=[Record(a=n, b=f"value {n}") for n in (*range(20), last)], id=7, **more)
+
+    for more in ({}, {"z": "q" * 100}):
+        _, line = differing(row(1, **more), row(2, **more))
+        assert line.count("id=7") == 2 and "b='value 1')]" in line and "b='value 2')]" in line and len(line) < 180
+    _, line = differing(row(1), [])
+    assert line.startswith("  nested=[Record(a=0, b='va") and line.endswith("...  id=7  -")
+    many = [Record({f"c{n}": f"{side} {n}" for n in range(40)}, id=7) for side in ("left", "right")]
+    _, line = differing(*many)
+    assert line.count("id=7") == 2 and "c0='left 0'" in line and len(line) < 300
+
+
+def test_texts_that_differ_late_are_shown_where_they_differ():
+    long = "word " * 100
+    _, line, _, spot = differing(Record(n=1, t=long + "left"), Record(n=1, t=long + "right"))
+    assert "n=1  t=...word word word left'" in line and "word right'" in line and len(line) < 140
+    assert spot == "  n=1, t: equal for 500 characters, then 'l' left, 'r' right"
+    nested = [Record(n=1, s=Record(m={"k": [long + end]})) for end in ("", "x")]
+    assert differing(*nested)[-1] == "  n=1, s.m['k'][0]: equal for 500 characters, then the end left, 'x' right"
+
+
+def test_texts_that_look_the_same_are_told_apart():
+    composed, decomposed = "caf\u00e9", "cafe\u0301"
+    spot = differing(Record(n=1, w=composed), Record(n=1, w=decomposed))[-1]
+    told_apart = "then '\u00e9' (U+00E9) left, 'e\u0301' (U+0065 U+0301) right"
+    assert spot == f"  n=1, w: equal for 3 characters, {told_apart}"
+    spot = differing(Record(w="\u0410BC"), Record(w="ABC"))[-1]
+    assert spot == "  w: equal for 0 characters, then '\u0410' (U+0410) left, 'A' right"
+    # Short texts that do not look alike need no more words.
+    assert len(differing(Record(w="Z\u00fcrich"), Record(w="Bern"))) == 2
+    assert len(differing(Record(n=1, w="left"), Record(n=1, w="lost"))) == 2
+    assert len(differing(Record(w="\u00e9t\u00e9"), Record(w="ao\u00fbt"))) == 2
+
+
+def test_of_many_texts_the_first_are_told_apart():
+    left, right = ([Record(n=n, w=f"{n}{accent}") for n in range(8)] for accent in ("\u00e9", "e\u0301"))
+    lines = differing(left, right)
+    assert sum("equal for" in line for line in lines) == 5 and lines[-1] == "  (and 3 more)"
+
+
+def test_with_a_tolerance_the_row_without_an_equal_is_named(spark):
+    left, right = (spark.createDataFrame([(x,) for x in rows], "x DOUBLE") for rows in ([1.0], [0.95, 1.0]))
+    with pytest.raises(Falsified) as failure:
+        fs.assert_same(left, right, equal=fs.equality(abs_tol=0.1))
+    assert str(failure.value).splitlines()[-1].split() == ["-", "x=0.95"]

@@ -69,3 +69,11 @@ SPAN = (datetime(2030, 1, 1, tzinfo=UTC), datetime(2030, 1, 2, tzinfo=UTC))
 def test_cases_are_told_apart(other):
     memory = Memory()
     assert memory.identity(other) != memory.identity(case([1, 2])) == memory.identity(case([1, 2]))
+
+
+@pytest.mark.parametrize("one, other", [(1, True), (1, 1.0), (0.0, -0.0), ([1], (1,)), ({"a": 1}, {"a": 1.0})])
+def test_drawn_values_that_are_equal_are_told_apart(one, other):
+    memory = Memory()
+    assert one == other or [*one] == [*other]
+    assert memory.identity(case([1], n=one)) != memory.identity(case([1], n=other))
+    assert memory.identity(case([1], n=one)) == memory.identity(case([1], n=one))

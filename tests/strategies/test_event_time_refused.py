@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from firesteel import Batch, InvalidArgument, Record, Stream
 from firesteel import strategies as ss
+from firesteel.strategies.records import schema_of
 from firesteel.values.durations import START
 from tests.strategies.timed import SOME, event, five_minutes
 
@@ -49,6 +50,51 @@ def test_bad_arguments(make, message):
     assert message in str(error.value)
 
 
+OTHERS = ss.batches(ss.records("a INT"))
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        ss.always(OTHERS, during=2),
+        ss.eventually(OTHERS, within=2),
+        ss.next_(OTHERS),
+        ss.until(ss.empty(during=1), OTHERS, within=2),
+        ss.release(OTHERS, OTHERS, during=2),
+        ss.concat(ss.empty(during=1), ss.always(OTHERS, during=2)),
+        ss.overlay(OTHERS, OTHERS),
+        ss.repeat(OTHERS, times=2),
+        ss.then(OTHERS, lambda stream: OTHERS),
+        ss.any_of(ss.always(OTHERS, during=1), ss.always(OTHERS, during=2)),
+        ss.partitioned(OTHERS),
+        ss.replay([(1,), (2,)], every=1, schema="a INT"),
+    ],
+    ids=["always", "eventually", "next_", "until", "release", "concat", "overlay", "repeat", "then", "any_of",
+         "partitioned", "replay"],
+)  # fmt: skip
+def test_a_wrong_column_is_refused_where_it_is_written(stream):
+    with pytest.raises(InvalidArgument, match=r"column='ts' \(str\) names no column: the records have a"):
+        five_minutes(stream)
+
+
+def test_what_goes_through_timed_keeps_its_schema():
+    with pytest.raises(InvalidArgument, match=r"column='at' \(str\) names no column: the records have id, ts"):
+        ss.timed(ss.always(five_minutes(), during=1), every="1 hour", column="at")
+
+
+def test_two_schemas_in_one_stream_are_refused_where_they_are_written():
+    with pytest.raises(InvalidArgument, match="records of two schemas cannot stand in one stream"):
+        ss.concat(ss.always(OTHERS, during=2), ss.always(BATCHES, during=2))
+    with pytest.raises(InvalidArgument, match=r"schema='b INT' \(str\) does not fit the elements"):
+        ss.batches(ss.records("a INT"), schema="b INT")
+
+
+def test_streams_of_one_schema_or_another_are_allowed():
+    """Each case has one of them."""
+    either = ss.any_of(ss.always(OTHERS, during=1), ss.always(BATCHES, during=1))
+    assert schema_of(ss.always(either, during=1)) is None
+
+
 @pytest.mark.parametrize(
     "strategy, message",
     [
@@ -60,7 +106,6 @@ def test_bad_arguments(make, message):
         ),
         (five_minutes(st.just(Batch([Record(a=1, b=2)]))), "column='ts' (str) names no column: the records have a, b"),
         (five_minutes(st.just(Batch([Record(ts=5)]))), "is not a timestamp: it holds value=5 (int)"),
-        (five_minutes(ss.always(ss.batches(ss.records("a INT")), during=2)), "names no column: the records have a"),
         (five_minutes(st.just(Stream("a INT", [[], []]))), "names no column: the records have a"),
         (five_minutes(st.just(Stream("ts DATE", [[]]))), "column='ts' (str) is not a timestamp, but DATE"),
         (five_minutes(start=datetime(9999, 12, 31, 23, 59)), "the stream reaches beyond the year 9999"),

@@ -307,7 +307,7 @@ def test_bad_arguments(make, message):
     [
         (ss.from_formula(p, batches=st.just(5)), InvalidArgument, "batches drew value=5 (int), where a batch is meant"),
         (ss.from_formula(fs.consume(lambda b: fs.always(p)), batches=A), InvalidArgument, "always(p) has no bound"),
-        (ss.from_formula(fs.consume(lambda b: 5), batches=A), PredicateError, "returned answer=5 (int) at instant 0"),
+        (ss.from_formula(fs.consume(lambda b: 5), batches=A), PredicateError, "at instant 0, returned answer=5 (int)"),
         (ss.from_formula(fs.next_(fs.let(lambda b: 1 / 0)), batches=A), PredicateError, "at instant 1"),
         (ss.from_formula(fs.now(lambda b: None), batches=A), PredicateError, "is a `return` missing?"),
         (ss.from_formula(has_a & fs.consume(lambda b: p)), InvalidArgument, "the predicate p does not say"),

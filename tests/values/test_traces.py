@@ -15,7 +15,7 @@ def test_an_instant_gives_its_batches_by_name():
 
 
 def test_so_far_gathers_the_batches_up_to_here():
-    trace = Trace(Instant(k, {"input": Batch([k])}, {"output": Batch([10 * k])}, dropped=1) for k in range(3))
+    trace = Trace(Instant(k, {"input": Batch([k])}, {"output": Batch([10 * k])}, recorded_dropped=1) for k in range(3))
     assert trace[0].so_far.input == [0]
     assert trace[2].so_far.input.records == (0, 1, 2)
     assert trace[2].so_far.output == [0, 10, 20]

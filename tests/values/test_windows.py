@@ -1,6 +1,7 @@
 """Windows of event time: where they lie, what each holds, and what lies outside."""
 
 import pickle
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -30,9 +31,29 @@ def test_an_instant_of_a_window_says_when_it_starts_and_knows_those_before_it():
     cut = tumbling("1 hour", on=ON).cut(trace(["9:10"], ["10:10"]), {"input": stream(["9:30", "11:30"])})
     assert [now.index for now in cut] == [0, 1, 2]
     assert [now.time for now in cut] == [at("9:00"), at("10:00"), at("11:00")]
-    assert all(now.time.tzinfo is UTC and now.watermark is None and now.dropped == 0 for now in cut)
+    assert all(now.time.tzinfo is UTC and now.is_window and now.dropped == 0 for now in cut)
     assert len(cut[0].so_far.output) == 1 and len(cut[2].so_far.output) == 2
     assert Trace(list(cut)) == cut and cut[1].previous is cut[0] and cut[0].previous is None
+
+
+def test_what_was_dropped_is_known_of_a_window_if_there_is_one_only():
+    run = Trace([replace(now, recorded_dropped=now.index) for now in trace(["9:10"], ["9:20"], ["9:30"])])
+    inputs = {"input": stream(["9:10"], ["9:20"], ["9:30"])}
+    (whole,) = tumbling("1 hour", on=ON).cut(run, inputs)
+    assert whole.dropped == whole.so_far.dropped == 3
+    first, second = tumbling("20 minutes", on=ON).cut(run, inputs)
+    for now in (first, second, second.so_far):
+        with pytest.raises(AttributeError, match=r"does not say in which windows.*Leave out over= to see now\.dropped"):
+            _ = now.dropped
+    assert pickle.loads(pickle.dumps(second)) == second != replace(second, recorded_dropped=0)
+
+
+def test_a_window_has_no_watermark():
+    run = Trace([replace(now, recorded_watermark=at("9:00")) for now in trace(["9:10"])])
+    (window,) = tumbling("1 hour", on=ON).cut(run, {"input": stream(["9:10"])})
+    assert run[0].watermark == at("9:00")
+    with pytest.raises(AttributeError, match=r"each batch has a watermark of its own\. Leave out over="):
+        _ = window.watermark
 
 
 def test_batches_of_windows_keep_their_schema_where_they_are_empty():

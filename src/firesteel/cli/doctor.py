@@ -79,7 +79,9 @@ def probe_java() -> Finding:
 
 
 def probe_pyspark() -> Finding:
-    """PySpark 4 or later."""
+    """PySpark, of a version that firesteel works with."""
+    from firesteel.spark.session import versions
+
     version = _version("pyspark")
     if version is None:
         if _version("pyspark-client") is not None:
@@ -87,11 +89,12 @@ def probe_pyspark() -> Finding:
                 "PySpark",
                 "problem",
                 "only pyspark-client",
-                "That package has Spark Connect alone; firesteel runs Spark in this process: `pip install pyspark`",
+                f"That package has Spark Connect alone; firesteel runs Spark in this process: `{versions.INSTALL}`",
             )
-        return Finding("PySpark", "problem", "not installed", "Install it: `pip install 'pyspark>=4'`")
-    if _numbers(version) < (4,):
-        return Finding("PySpark", "problem", version, "firesteel needs PySpark 4 or later: `pip install 'pyspark>=4'`")
+        return Finding("PySpark", "problem", "not installed", f"Install it: `{versions.INSTALL}`")
+    why = versions.problem(version)
+    if why is not None:
+        return Finding("PySpark", "problem", version, why)
     home = os.environ.get("SPARK_HOME")
     if home:
         return Finding(

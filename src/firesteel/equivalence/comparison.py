@@ -5,17 +5,18 @@ Every run of a case is a `Side`. A trace of all sides has an output for each sid
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
-from firesteel.equivalence.dependence import Dependence
 from firesteel.equivalence.matcher import Matcher
+from firesteel.logic.ltl.formulas import Formula
 from firesteel.perturb import Perturbation
 from firesteel.perturb.changes import UNCHANGED, Variant
 from firesteel.spark.engines.subject import Subject
 from firesteel.values.batches import Batch
 from firesteel.values.checks import Check
+from firesteel.values.dependence import Dependence, Unordered
 from firesteel.values.equality import Equality
 from firesteel.values.traces import Instant
 
@@ -46,6 +47,14 @@ class Label(str):
 
 
 @dataclass(frozen=True)
+class Beside(Instant):
+    """An instant of all sides."""
+
+    sides: Mapping[Side, Instant] = field(default_factory=dict, repr=False)
+    """What each side saw at this instant, with the input that it was fed: only where each is held to a property."""
+
+
+@dataclass(frozen=True)
 class Comparison:
     """What is compared with what, and how."""
 
@@ -55,11 +64,13 @@ class Comparison:
     equal: Equality | None = None
     accept: Accept | None = None
     under: tuple[Perturbation, ...] = ()
+    held_to: Formula | None = None
+    """What has to hold on every run, whatever the others do."""
 
     @property
     def one_program(self) -> bool:
-        """Is a program compared with itself?"""
-        return self.reference is self.candidate
+        """Is a program compared with itself, run in other ways?"""
+        return self.reference is self.candidate and bool(self.under)
 
     @property
     def base(self) -> Side:
@@ -72,6 +83,18 @@ class Comparison:
         if self.one_program:
             return {"subject": self.reference}
         return {"reference": self.reference, "candidate": self.candidate}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """How it was asked for, where that is not the usual."""
+        given: dict[str, Any] = {
+            "dependence": self.dependence,
+            "equal": self.equal,
+            "accept": self.accept,
+            "under": self.under,
+            "property": self.held_to,
+        }
+        return {name: value for name, value in given.items() if value not in (None, (), Unordered())}
 
     @property
     def ignored(self) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from firesteel.equivalence.dependence import Dependence, Ordered, SameKey, Unordered
 from firesteel.equivalence.index import key_columns
 from firesteel.equivalence.matcher import Matcher
 from firesteel.errors import InvalidArgument
@@ -18,6 +17,7 @@ from firesteel.spark.frames.arguments import blaming, require_frames
 from firesteel.spark.frames.columns import schema_difference
 from firesteel.spark.frames.compare import SHOWN, difference
 from firesteel.spark.frames.rows import Places, records
+from firesteel.values.dependence import Dependence, Ordered, SameKey, Unordered
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from firesteel.equivalence.dependence import Dependence, as_records, different, require_dependence
 from firesteel.errors import InvalidArgument, described
 from firesteel.values.checks import Check
+from firesteel.values.dependence import Dependence, as_records, different, require_dependence
 from firesteel.values.equality import EXACT, Equality
 from firesteel.values.records import Record, brief, canonical, named
 
@@ -30,7 +30,7 @@ def check_dependence(
     tried as well.
 
     >>> from firesteel.values.equality import equality
-    >>> from firesteel.equivalence.dependence import depends, same_key
+    >>> from firesteel.values.dependence import depends, same_key
     >>> check_dependence(depends(lambda a, b: a < b), None, [1, 2]).reason
     'depends(a < b) is not symmetric: 1 depends on 2, and 2 does not depend on 1'
     >>> rides = [Record(taxi=1, seen=1), Record(taxi=1, seen=2)]

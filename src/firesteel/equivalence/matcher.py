@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from firesteel.equivalence.dependence import Dependence, require_dependence
 from firesteel.equivalence.index import Scan, key_columns, plan
 from firesteel.equivalence.index.sides import Book, Plan, Refutation, Waiting, position_of
 from firesteel.errors import InvalidArgument, described
 from firesteel.logic.verdicts import Verdict
 from firesteel.names import counted
+from firesteel.values.dependence import Dependence, require_dependence
 from firesteel.values.equality import EXACT, Equality
 from firesteel.values.records import brief
 
@@ -90,7 +90,7 @@ class Matcher:
     The verdict is false from the first record after which no continuation of both streams could make them equivalent.
     It is true only at `finish()`. All that a matcher keeps is the records that wait for their match.
 
-    >>> from firesteel.equivalence.dependence import same_key
+    >>> from firesteel.values.dependence import same_key
     >>> matcher = Matcher(same_key("taxi"))
     >>> matcher.left({"taxi": 1, "pos": 0.0}), matcher.left({"taxi": 1, "pos": 2.0})
     (<Verdict.INCONCLUSIVE: 0>, <Verdict.INCONCLUSIVE: 0>)
@@ -129,7 +129,7 @@ class Matcher:
     def finish(self) -> Verdict:
         """Both streams end here: true if every record has its match.
 
-        >>> from firesteel.equivalence.dependence import unordered
+        >>> from firesteel.values.dependence import unordered
         >>> matcher = Matcher(unordered())
         >>> _ = matcher.left("a"), matcher.left("b"), matcher.right("b")
         >>> matcher.finish()
@@ -153,7 +153,7 @@ class Matcher:
     def unmatched(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """The records of the left and of the right that have no match, in order of arrival.
 
-        >>> from firesteel.equivalence.dependence import unordered
+        >>> from firesteel.values.dependence import unordered
         >>> matcher = Matcher(unordered())
         >>> _ = matcher.left("a"), matcher.right("b")
         >>> matcher.unmatched
@@ -175,7 +175,7 @@ class Matcher:
     def counts(self) -> Counts:
         """How many records came and were matched, and the most that ever waited.
 
-        >>> from firesteel.equivalence.dependence import ordered
+        >>> from firesteel.values.dependence import ordered
         >>> matcher = Matcher(ordered())
         >>> _ = matcher.left("a"), matcher.right("a"), matcher.right("b")
         >>> matcher.counts
@@ -236,7 +236,7 @@ class Matcher:
 def general_matcher(dependence: Dependence, *, equal: Equality | None = None) -> Matcher:
     """A matcher that uses the general algorithm whatever the dependence. The indexed ones are tested against it.
 
-    >>> from firesteel.equivalence.dependence import unordered
+    >>> from firesteel.values.dependence import unordered
     >>> general_matcher(unordered()).plan
     Scan(dependence=unordered(), equality=equality())
     """

@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from firesteel.equivalence.comparison import Comparison, Label
-from firesteel.equivalence.dependence import unordered
 from firesteel.equivalence.index import key_columns
 from firesteel.equivalence.matcher import Matcher
-from firesteel.errors import InvalidArgument, PredicateError, described
+from firesteel.errors import InvalidArgument, PredicateError
 from firesteel.logic.verdicts import Verdict
 from firesteel.names import name_of
+from firesteel.values.answers import as_answer, ask, raised, reason_of, returned
 from firesteel.values.batches import Batch, make_batch, together
-from firesteel.values.checks import Check
+from firesteel.values.dependence import unordered
 from firesteel.values.traces import Instant
 
 _UNORDERED = unordered()
@@ -90,18 +90,16 @@ class Pair:
         if accept is None:
             return False
         try:
-            answer: Any = accept(now, left, right)
+            answer: Any = ask(accept, now, left, right)
         except Exception as error:
-            raise PredicateError(f"accept={name_of(accept)} raised {error!r} at instant {now.index}") from error
-        if not isinstance(answer, (bool, Check)):
-            raise PredicateError(
-                f"accept={name_of(accept)} returned {described('answer', answer)}: it has to return a bool or a Check"
-            )
-        if not answer:
-            self.reason += f"\naccept={name_of(accept)} refuses it" + (
-                f": {answer.reason}" if isinstance(answer, Check) and answer.reason else "."
-            )
-        return bool(answer)
+            raised(f"accept={name_of(accept)}", f"at instant {now.index}", error)
+        known = as_answer(answer)
+        if known is None:
+            raise PredicateError(f"accept={name_of(accept)}, at instant {now.index}, {returned(answer)}")
+        if not known:
+            why = reason_of(known)
+            self.reason += f"\naccept={name_of(accept)} refuses it" + (f": {why}" if why else ".")
+        return bool(known)
 
     def _said(self, matcher: Matcher) -> bool:
         if matcher.verdict is not Verdict.FALSE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from firesteel.equivalence.dependence import Dependence, as_records, different, require_dependence
+from firesteel.values.dependence import Dependence, as_records, different, require_dependence
 from firesteel.values.records import brief
 
 
@@ -15,7 +15,7 @@ def drawn(dependence: Dependence, records: Iterable[Any], *, order: bool = True)
     Records of one step have no order between them. What follows from the rest is left out.
     With `order=False` it is a picture of the relation itself: each different record, and those it depends on.
 
-    >>> from firesteel.equivalence.dependence import barrier
+    >>> from firesteel.values.dependence import barrier
     >>> print(drawn(barrier(lambda x: x == "END"), ["a", "b", "END", "c"]))
     step  record     after
     1     0 'a'
@@ -51,7 +51,7 @@ def drawn(dependence: Dependence, records: Iterable[Any], *, order: bool = True)
 def dot(dependence: Dependence, records: Iterable[Any], *, order: bool = True) -> str:
     """The picture of `drawn` for Graphviz. Arrows lead to the later record; without order, lines join dependent ones.
 
-    >>> from firesteel.equivalence.dependence import ordered
+    >>> from firesteel.values.dependence import ordered
     >>> print(dot(ordered(), ["a", "b", "c"]))
     digraph {
       rankdir=LR
@@ -81,7 +81,7 @@ def dot(dependence: Dependence, records: Iterable[Any], *, order: bool = True) -
 def right_after(dependence: Dependence, records: Sequence[Any]) -> list[list[int]]:
     """For each record, the positions of those it comes right after: the order's Hasse diagram.
 
-    >>> from firesteel.equivalence.dependence import ordered
+    >>> from firesteel.values.dependence import ordered
     >>> right_after(ordered(), "abc")
     [[], [0], [1]]
     """

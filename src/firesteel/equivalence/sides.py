@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from firesteel.equivalence.comparison import Comparison, Label, Side
+from firesteel.equivalence.comparison import Beside, Comparison, Label, Side
 from firesteel.errors import InvalidArgument
 from firesteel.spark.bulk.together import exercise_together
 from firesteel.spark.engines.engine import Watcher
@@ -68,7 +68,7 @@ class Sides:
         traces = {self.compared.base: self._run(self.compared.base, case, self.compared.reference)}
         for side in self.compared.others(case.length):
             traces[side] = self._run(side, case, self.compared.candidate)
-        return beside(traces, self.compared.ignored)
+        return self._beside(traces)
 
     def _run(self, side: Side, case: Case, subject: Subject) -> Trace:
         try:
@@ -79,17 +79,21 @@ class Sides:
 
     def _beside_or_none(self, traces: Mapping[Side, Trace | None]) -> Trace | None:
         known = {side: trace for side, trace in traces.items() if trace is not None}
-        return beside(known, self.compared.ignored) if len(known) == len(traces) else None
+        return self._beside(known) if len(known) == len(traces) else None
+
+    def _beside(self, traces: Mapping[Side, Trace]) -> Trace:
+        return beside(traces, self.compared.ignored, each=self.compared.held_to is not None)
 
 
 def _all_of_it(instant: Instant) -> bool:
     return False
 
 
-def beside(traces: Mapping[Side, Trace], ignored: Sequence[str] = ()) -> Trace:
+def beside(traces: Mapping[Side, Trace], ignored: Sequence[str] = (), *, each: bool = False) -> Trace:
     """One trace of all sides: the input of the first, and an output for each side and output.
 
     Where a side had fewer batches than another, it has nothing at the last instants: that is not an empty batch.
+    With `each`, an instant also holds what each side saw.
     """
     first = next(iter(traces.values()))
     schemas = {side: _schemas(trace) for side, trace in traces.items()}
@@ -106,8 +110,11 @@ def beside(traces: Mapping[Side, Trace], ignored: Sequence[str] = ()) -> Trace:
         drawn = first[0].drawn if len(first) else Record()
         if now is None:
             instant = Instant(index, {}, outputs, drawn=drawn)
-        else:
-            instant = Instant(index, now.inputs, outputs, time=now.time, watermark=now.watermark, drawn=drawn)
+        else:  # what is known of the first side, and the outputs of all
+            instant = replace(now, outputs=outputs, recorded_state=None, previous=None)
+        if each:
+            own = {side: now for side, now in zip(traces, sides, strict=True) if now is not None}
+            instant = Beside(**{f.name: getattr(instant, f.name) for f in fields(Instant)}, sides=own)
         instants.append(instant.after(instants[-1] if instants else None))
     outside: dict[str, Batch] = {
         _label(side, output, schemas[side]): batch

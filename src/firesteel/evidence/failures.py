@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from firesteel.errors import Unanswered
 from firesteel.evidence.report import Report
 
 
@@ -19,15 +20,15 @@ class Falsified(Failed):
     """The claim is false: Spark was seen to break it, twice on the input shown; or two DataFrames differ."""
 
 
-class Inconclusive(Failed):
+class Inconclusive(Failed, Unanswered):
     """The property could not be decided: a trace was too short for it, or two runs of one case disagreed."""
 
 
-class Vacuous(Failed):
+class Vacuous(Failed, Unanswered):
     """The property says nothing here: a premise never held, or there was no input or no output at all."""
 
 
-class SubjectError(Failed):
+class SubjectError(Failed, Unanswered):
     """The subject raised, or did not return what it should; the case that caused it is in the report.
 
     Spark's own exception, if there was one, is the cause (`__cause__`).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeAlias
@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from firesteel.evidence.frames import Difference, Undecided
 from firesteel.evidence.limits import CutShort
 from firesteel.evidence.nothing import Nothing
+from firesteel.evidence.operators import BrokenPromise
 from firesteel.evidence.runs import Counterexample
 from firesteel.logic.ltl.formulas import Formula
 from firesteel.logic.verdicts import Verdict
@@ -18,8 +19,8 @@ from firesteel.values.batches import Batch
 from firesteel.values.cases import Case
 from firesteel.values.windows import Window
 
-Evidence: TypeAlias = Counterexample | Nothing | Difference | Undecided
-"""A class for each kind; renderers match on it. Evidence of operators, schedules, lint findings and event logs will be
+Evidence: TypeAlias = Counterexample | Nothing | Difference | Undecided | BrokenPromise
+"""A class for each kind; renderers match on it. Evidence of schedules, lint findings and event logs will be
 further classes here."""
 
 
@@ -40,6 +41,8 @@ class Program:
     name: str
     place: str | None = None
     """Where it was written, as `file:line`."""
+    function: Callable[..., Any] | None = field(default=None, compare=False, repr=False)
+    """The subject itself."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,8 @@ class Asked:
     """Options of the run that are not the usual ones, by name."""
     up_to: Mapping[str, Any] = field(default_factory=dict)
     """What two runs are compared up to: the dependence, the equality, the perturbations."""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """The arguments of the function that say so, where they are not the usual ones."""
 
     @property
     def over(self) -> Window | None:
@@ -110,6 +115,48 @@ class Disagreement:
     unit: str
 
 
+class WhyAlone(Enum):
+    """Why cases were run one at a time, where nothing forbade it but the way the check was called."""
+
+    GIVEN = "cases that are given are run alone"
+    ASKED = "bulk=False"
+    ENGINE = "this engine has no bulk runs"
+    FEW = "too few cases for a bulk run"
+    FAILED = "the subject failed in the bulk run"
+
+
+@dataclass(frozen=True)
+class Premise:
+    """How often the premise of an implication held: an implication says nothing where it did not."""
+
+    formula: Formula | None
+    """The premise; None for those of all implications that `let` and `consume` made."""
+    held: int
+    """In how many cases it held at least once."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How the cases of a check were run, and what went through them. Cases tried for shrinking do not count."""
+
+    in_bulk: int = 0
+    """Cases that were judged by a bulk run."""
+    alone: int = 0
+    """Cases that were judged by a run of their own."""
+    too_short: int = 0
+    """Cases that were not run: they are too short for the claim to be true."""
+    compared: int = 0
+    """How many cases were run in bulk and alone, to compare the two."""
+    why_alone: WhyAlone | None = None
+    """Why none was judged by a bulk run, where `Report.one_by_one` does not say it."""
+    records_in: int = 0
+    records_out: int = 0
+    """Where several runs are compared, the records of all of them."""
+    dropped: int | None = 0
+    """What Spark dropped as late; None where that is not known."""
+    premises: tuple[Premise, ...] = ()
+
+
 @dataclass(frozen=True)
 class Reproduction:
     """How to see the evidence again."""
@@ -119,7 +166,11 @@ class Reproduction:
     needed: int
     """How many batches of it are needed."""
     line: str
-    """For `replay=`."""
+    """For `replay=`; empty where there is none."""
+    file: str | None = None
+    """The file that holds the line, where it is long, for `replay=` as well."""
+    why_no_line: str = ""
+    """Why there is no line."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +190,25 @@ class Report:
     outside: Mapping[str, Batch] = field(default_factory=dict)
     """Output that no window holds, by name, of a check that passes all the same."""
     reproduction: Reproduction | None = None
+    ran: Ran | None = None
+    """How the cases were run, where some were: `summary` says it in words."""
+
+    def summary(self) -> str:
+        """How the answer was found, in one line: which runs it rests on, and what went through them.
+
+        >>> ran = Ran(in_bulk=19, alone=1, compared=1, records_in=80, records_out=75)
+        >>> Report(Verdict.TRUE, 20, ran=ran).summary()
+        'true in 20 cases: 19 in bulk, 1 alone, 1 run both ways with the same result; records: 80 in, 75 out, 0 dropped
+        as late'
+        """
+        from firesteel.evidence.summary import summary
+
+        return summary(self)
+
+    @property
+    def gave_up_bulk(self) -> bool:
+        """Did a bulk run turn out to be wrong? Then none was believed, and every case was run alone."""
+        return isinstance(self.one_by_one, Disagreement)
 
     @property
     def counterexample(self) -> Counterexample | None:

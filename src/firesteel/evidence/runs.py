@@ -39,6 +39,8 @@ class Broken(Counterexample):
     """Why, as data."""
     answers: Mapping[tuple[Formula, int], bool] = field(default_factory=dict)
     """What the predicates said, by predicate and instant, where they were asked."""
+    run: str = ""
+    """Which run of the case it is, where a check makes several: "as it is", "rows reversed"."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +73,8 @@ class TooShort:
     """A trace of this many instants is always enough; None where none is."""
     unbounded: bool
     """Does the formula hold an operator without a bound that is never sure about the last instant?"""
+    run: str = ""
+    """Which run of the case it is, where a check makes several."""
 
 
 @dataclass(frozen=True)

@@ -8,84 +8,27 @@ Nothing here knows Spark: `firesteel.spark.perturb` and the engines apply what a
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from itertools import pairwise
-from typing import ClassVar, Literal, Self, TypeAlias, get_args
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 from firesteel.names import counted
-from firesteel.values.batches import Batch, make_batch, together
+from firesteel.perturb.change import NOTHING as NOTHING
+from firesteel.perturb.change import Change as Change
+from firesteel.perturb.change import Given as Given
+from firesteel.perturb.change import Need as Need
+from firesteel.perturb.change import Order as Order
+from firesteel.perturb.change import Stop as Stop
+from firesteel.perturb.feeding import Piece, ends, regrouped, uneven, unsplit, with_each_batch
+from firesteel.values.batches import Batch, make_batch
 from firesteel.values.cases import Case
-from firesteel.values.streams import Stream, make_stream
+from firesteel.values.dependence import Dependence
+from firesteel.values.orders import Orders
+from firesteel.values.streams import make_stream
 
-Order: TypeAlias = Literal["reversed"] | int
-"""Another order: back to front, or shuffled by a seed."""
 Cut: TypeAlias = Literal["one", "halved", "paired"]
 """Other micro-batches: all in one, every batch in two, every two in one."""
-Piece: TypeAlias = tuple[int, int, int]
-"""A part of a batch: the batch's index, the part's index, and the number of parts."""
-
-
-class Need(Enum):
-    """What a change cannot do without. An engine says which of these it does not have, and why."""
-
-    SEVERAL_BATCHES = "several batches"
-    SETTINGS_FOR_FRAMES = "settings that Spark reads for DataFrames"
-    CHECKPOINT = "a checkpoint to start again from"
-    COMMITS = "commits of batches"
-
-
-@dataclass(frozen=True)
-class Stop:
-    """The query is stopped after a batch, and started again from its checkpoint."""
-
-    batch: int
-    committed: bool
-    """If not, the batch is run again: as after a crash between its output and its commit."""
-
-
-# --- one change --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Change:
-    """One change to how Spark runs a case. A kind of change overrides what it does; the rest stays as it is."""
-
-    name: ClassVar[str]
-    """The function of `firesteel.perturb` that makes it."""
-    needs: ClassVar[Need | None] = None
-    regroups: ClassVar[bool] = False
-    """Are there other batches? Then outputs cannot be compared batch by batch."""
-    alone: ClassVar[bool] = False
-    """Does a case need a query of its own? What happens to the query of a bulk run happens to all cases at once."""
-
-    @classmethod
-    def tried(cls, length: int, counts: Sequence[int]) -> list[Self]:
-        """The few changes of this kind that are tried on a run of `length` batches, always the same ones.
-
-        `counts` are the numbers that the user wrote, for kinds that take some.
-        """
-        raise NotImplementedError
-
-    def applied(self, case: Case) -> Case:
-        """The case as it is fed."""
-        return case
-
-    @property
-    def settings(self) -> Mapping[str, str]:
-        """Spark's settings."""
-        return {}
-
-    @property
-    def shuffle_order(self) -> Order | None:
-        """The order in which the outputs of map tasks arrive at every task that reads them."""
-        return None
-
-    @property
-    def stop(self) -> Stop | None:
-        """Where the query is stopped."""
-        return None
 
 
 @dataclass(frozen=True)
@@ -93,17 +36,20 @@ class _Counted(Change):
     count: int
 
     @classmethod
-    def tried(cls, length: int, counts: Sequence[int]) -> list[Self]:
-        return [cls(count) for count in counts]
+    def tried(cls, length: int, given: Given) -> Sequence[Change]:
+        return [cls(count) for count in given.counts]
 
 
 @dataclass(frozen=True)
 class _Ordered(Change):
     order: Order
+    keeping: Dependence | None = None
+    """Records that depend on each other keep their order."""
 
     @classmethod
-    def tried(cls, length: int, counts: Sequence[int]) -> list[Self]:
-        return [cls("reversed"), cls(1), cls(2)]
+    def tried(cls, length: int, given: Given) -> Sequence[Change]:
+        orders: list[Order] = ["reversed", 1, 2]
+        return [cls(order, given.keeping) for order in orders]
 
 
 class Partitions(_Counted):
@@ -115,7 +61,7 @@ class Partitions(_Counted):
         return counted(self.count, "partition")
 
     def applied(self, case: Case) -> Case:
-        return _with_each_batch(case, self._parted)
+        return with_each_batch(case, self._parted)
 
     def _parted(self, batch: Batch, index: int) -> Batch:
         sizes = tuple(end - start for start, end in pairwise(ends(len(batch), self.count)))
@@ -128,17 +74,22 @@ class RowOrder(_Ordered):
     name = "row_order"
 
     def __str__(self) -> str:
-        return "rows reversed" if self.order == "reversed" else f"rows shuffled by seed {self.order}"
+        order = "rows reversed" if self.order == "reversed" else f"rows shuffled by seed {self.order}"
+        return f"{order}{_kept(self.keeping)}"
 
     def applied(self, case: Case) -> Case:
-        return _with_each_batch(case, self._reordered)
+        return with_each_batch(case, self._reordered)
 
     def _reordered(self, batch: Batch, index: int) -> Batch:
-        records = [batch.records[place] for place in self.places(len(batch), index)]
-        return make_batch(records, batch.schema, batch.partitions)
+        if self.keeping is None:
+            places = self.places(len(batch), index)
+        else:
+            orders = Orders(batch.records, self.keeping)
+            places = orders.latest_first() if self.order == "reversed" else orders.shuffled((self.order, index))
+        return make_batch([batch.records[place] for place in places], batch.schema, batch.partitions)
 
     def places(self, size: int, batch: int) -> list[int]:
-        """The order of a batch's rows: the place that each had before.
+        """The order of a batch's rows, where none has to be kept: the place that each had before.
 
         >>> RowOrder("reversed").places(3, batch=0)
         [2, 1, 0]
@@ -163,10 +114,11 @@ class BatchBoundaries(Change):
     cut: Cut
 
     @classmethod
-    def tried(cls, length: int, counts: Sequence[int]) -> list[Self]:
+    def tried(cls, length: int, given: Given) -> Sequence[Change]:
         """Those that differ from each other, and from the batches that there are."""
         differs = {"one": length > 1, "halved": length > 0, "paired": length > 2}
-        return [cls(cut) for cut in get_args(Cut) if differs[cut]]
+        uneven = [] if given.keeping is None or length == 0 else [UnevenPace(given.keeping)]
+        return [*(cls(cut) for cut in get_args(Cut) if differs[cut]), *uneven]
 
     def __str__(self) -> str:
         words = {"one": "all in one batch", "halved": "every batch halved", "paired": "every two batches joined"}
@@ -176,7 +128,7 @@ class BatchBoundaries(Change):
         # All inputs are cut at the same batches: those of the largest one.
         sizes = [max(map(len, case.batches_at(index).values())) for index in range(case.length)]
         groups = self.pieces(sizes)
-        return case.with_each(lambda stream: make_stream(_regrouped(stream, groups), stream.schema, stream.span))
+        return case.with_each(lambda stream: make_stream(regrouped(stream, groups), stream.schema, stream.span))
 
     def pieces(self, sizes: Sequence[int]) -> list[list[Piece]]:
         """The new batches, made of batches of these sizes: the pieces of each.
@@ -195,6 +147,23 @@ class BatchBoundaries(Change):
             case "halved":
                 parts = [2 if size > 1 else 1 for size in sizes]
                 return [[(batch, part, of)] for batch, of in enumerate(parts) for part in range(of)]
+
+
+@dataclass(frozen=True)
+class UnevenPace(Change):
+    """Some records come a batch later than others, on which they do not depend."""
+
+    name: ClassVar[str] = "batch_boundaries"
+    needs: ClassVar[Need] = Need.SEVERAL_BATCHES
+    regroups: ClassVar[bool] = True
+
+    keeping: Dependence
+
+    def __str__(self) -> str:
+        return f"some records a batch later{_kept(self.keeping)}"
+
+    def applied(self, case: Case) -> Case:
+        return case.with_each(lambda stream: uneven(stream, self.keeping))
 
 
 class ShufflePartitions(_Counted):
@@ -221,7 +190,7 @@ class AdaptiveExecution(Change):
     on: bool
 
     @classmethod
-    def tried(cls, length: int, counts: Sequence[int]) -> list[Self]:
+    def tried(cls, length: int, given: Given) -> Sequence[Change]:
         return [cls(True), cls(False)]
 
     def __str__(self) -> str:
@@ -240,12 +209,20 @@ class AdaptiveExecution(Change):
 
 
 class ShuffleOrder(_Ordered):
-    """The outputs of map tasks arrive in another order."""
+    """The outputs of map tasks arrive in another order. Records that depend on each other come in one partition."""
 
     name = "shuffle_order"
+    goes_by_partitions = True
 
     def __str__(self) -> str:
-        return f"shuffle order {'reversed' if self.order == 'reversed' else f'of seed {self.order}'}"
+        order = "reversed" if self.order == "reversed" else f"of seed {self.order}"
+        return f"shuffle order {order}{_kept(self.keeping)}"
+
+    def applied(self, case: Case) -> Case:
+        if self.keeping is None:
+            return case
+        keeping = self.keeping
+        return with_each_batch(case, lambda batch, index: unsplit(batch, keeping))
 
     @property
     def shuffle_order(self) -> Order:
@@ -263,7 +240,7 @@ class Restart(Change):
     batch: int
 
     @classmethod
-    def tried(cls, length: int, counts: Sequence[int]) -> list[Self]:
+    def tried(cls, length: int, given: Given) -> Sequence[Change]:
         # After the last batch there is nothing left that a restart could break.
         return [cls(batch) for batch in _distinct([(length - 1) // 2, 0, length - 2], length - 1)]
 
@@ -286,7 +263,7 @@ class ReplayedBatch(Change):
     batch: int
 
     @classmethod
-    def tried(cls, length: int, counts: Sequence[int]) -> list[Self]:
+    def tried(cls, length: int, given: Given) -> Sequence[Change]:
         return [cls(batch) for batch in _distinct([length // 2, length - 1, 0], length)]
 
     def __str__(self) -> str:
@@ -306,7 +283,7 @@ class Variant:
 
     >>> variant = Variant(Partitions(7), ShuffleOrder(1))
     >>> variant
-    Variant(Partitions(count=7), ShuffleOrder(order=1))
+    Variant(Partitions(count=7), ShuffleOrder(order=1, keeping=None))
     >>> print(variant)
     7 partitions, shuffle order of seed 1
     >>> Variant(ShufflePartitions(5), ReplayedBatch(1)).settings
@@ -337,7 +314,7 @@ class Variant:
     def applied(self, case: Case) -> Case:
         """The case as it is fed: its records in another order, in other batches, in other partitions."""
         # Batches are cut first: the order of rows and the partitions are those of the batches that are fed.
-        for change in sorted(self.changes, key=lambda change: not change.regroups):
+        for change in sorted(self.changes, key=lambda change: (not change.regroups, change.goes_by_partitions)):
             case = change.applied(case)
         return case
 
@@ -360,36 +337,8 @@ class Variant:
 UNCHANGED = Variant()
 
 
-# --- batches and parts -------------------------------------------------------------------------------
-
-
-def ends(size: int, parts: int) -> list[int]:
-    """Where parts of consecutive rows begin and end; their sizes differ by one row at the most.
-
-    >>> ends(10, 4), ends(1, 3)
-    ([0, 2, 5, 7, 10], [0, 0, 0, 1])
-    """
-    return [size * part // parts for part in range(parts + 1)]
-
-
-def _with_each_batch(case: Case, change: Callable[[Batch, int], Batch]) -> Case:
-    """The case with every batch changed; the function is told the batch's index."""
-
-    def changed(stream: Stream) -> Stream:
-        batches = (change(batch, index) for index, batch in enumerate(stream))
-        return make_stream(batches, stream.schema, stream.span)
-
-    return case.with_each(changed)
-
-
-def _regrouped(stream: Stream, groups: Sequence[Sequence[Piece]]) -> Iterator[Batch]:
-    for pieces in groups:
-        parts = [make_batch((), stream.schema)]
-        for index, part, of in pieces:
-            if index < len(stream):
-                cuts = ends(len(stream[index]), of)
-                parts.append(stream[index] if of == 1 else stream[index][cuts[part] : cuts[part + 1]])
-        yield together(parts)
+def _kept(keeping: Dependence | None) -> str:
+    return "" if keeping is None else f", keeping {keeping!r}"
 
 
 def _distinct(numbers: Sequence[int], below: int) -> list[int]:

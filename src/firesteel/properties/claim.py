@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from firesteel.errors import PredicateError, described
 from firesteel.evidence.runs import TooShort
-from firesteel.logic.ltl.asking import Memory
-from firesteel.logic.ltl.explain import Reason, explain
-from firesteel.logic.ltl.formulas import Atom, Formula, Implies
-from firesteel.logic.ltl.lengths import open_at_the_end
+from firesteel.logic.ltl.formulas import Formula
 from firesteel.logic.ltl.margin import margin
-from firesteel.logic.ltl.monitor import Monitor
-from firesteel.logic.verdicts import Verdict
 from firesteel.names import name_of
 from firesteel.runs.asked import asked
-from firesteel.runs.claims import Explained
+from firesteel.runs.meters import FormulaMeter, too_short
 from firesteel.runs.question import Checking, Question
 from firesteel.spark.bulk.together import exercise_together
 from firesteel.spark.engines.engine import Watcher
@@ -28,7 +22,7 @@ from firesteel.spark.engines.subject import Subject
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
-from firesteel.values.traces import Instant, Trace
+from firesteel.values.traces import Trace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -98,44 +92,24 @@ class Property:
     def meter(self) -> _Meter:
         return _Meter(self.formula, self.score)
 
-    def why_open(self, length: int) -> TooShort:
+    def why_open(self, length: int, trace: Trace) -> TooShort:
         """A trace of this many instants does not decide the formula."""
-        formula = self.formula
-        return TooShort(length, formula.shortest_true, formula.required_length, open_at_the_end(formula))
+        return too_short(self.formula, length)
 
 
-class _Meter:
-    """A monitor that remembers what its predicates said."""
+class _Meter(FormulaMeter):
+    """A meter that also says how close a trace came to breaking the formula."""
 
     def __init__(self, formula: Formula, score: Score | None) -> None:
+        super().__init__(formula)
         self._score = score
-        self._memory = Memory()
-        self._monitor = Monitor(formula, memory=self._memory)
-
-    @property
-    def verdict(self) -> Verdict:
-        return self._monitor.verdict
-
-    @property
-    def premises(self) -> Mapping[Implies | None, bool]:
-        return self._monitor.premises
-
-    def step(self, instant: Instant) -> Verdict:
-        return self._monitor.step(instant)
-
-    def finish(self) -> Verdict:
-        return self._monitor.finish()
-
-    def why(self, trace: Trace, *, ended: bool) -> Explained:
-        explanation = explain(self._monitor.formula, trace, ended=ended, memory=self._memory)
-        return Explained(explanation, _answers(explanation, trace, self._memory))
 
     def closeness(self, trace: Trace) -> float | None:
         if self._score is not None:
             return _scored(self._score, trace)
         if any(batch.stays_in_spark for now in trace for batch in (*now.inputs.values(), *now.outputs.values())):
             return None  # asking a predicate about a large batch costs as much as the batch did
-        return -margin(self._monitor.formula, trace, self._memory)
+        return -margin(self.formula, trace, self.memory)
 
 
 def _scored(score: Score, trace: Trace) -> float:
@@ -150,16 +124,3 @@ def _scored(score: Score, trace: Trace) -> float:
             "closer the trace came to breaking the property"
         )
     return float(answer)
-
-
-def _answers(explanation: Reason, trace: Trace, memory: Memory) -> dict[tuple[Formula, int], bool]:
-    """What the deciding predicates say at every instant; where they were not asked it mattered to no verdict."""
-    answers: dict[tuple[Formula, int], bool] = {
-        (atom, index): bool(answer) for (_, index), (atom, answer) in memory.answers.items()
-    }
-    for atom in {leaf.formula for leaf in explanation.leaves() if isinstance(leaf.formula, Atom)}:
-        for instant in trace:
-            if (atom, instant.index) not in answers:
-                with suppress(Exception):  # it was never asked here, and may well not be made for it
-                    answers[atom, instant.index] = bool(atom.predicate(instant))
-    return answers

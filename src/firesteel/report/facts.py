@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from firesteel.evidence.report import Asked, Disagreement, Found, Program, Report
+from firesteel.evidence.report import Asked, Found, Program, Report
+from firesteel.evidence.summary import how_run, why_alone
 from firesteel.values.cases import texts_of
 
 
@@ -29,8 +31,10 @@ def lines(pairs: Iterable[tuple[str, str]]) -> str:
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
     if report.asked is not None:
         yield from _asked(report.asked)
+    if report.ran is not None:
+        yield "cases", how_run(replace(report, one_by_one=None), report.ran)
     if report.one_by_one is not None:
-        yield "run", f"one case at a time: {_why_alone(report.one_by_one)}"
+        yield "run", f"one case at a time: {why_alone(report.one_by_one)}"
     found = report.counterexample
     if found is not None and len(found.inputs.drawn):
         yield "drawn", ", ".join(texts_of(found.inputs.drawn))
@@ -63,13 +67,6 @@ def _program(program: Program, asked: Asked) -> str:
 def _relative(place: str) -> str:
     inside = os.path.relpath(place)
     return place if inside.startswith("..") else inside
-
-
-def _why_alone(why: str | Disagreement) -> str:
-    if isinstance(why, str):
-        return why
-    where = "" if why.at is None else f" in {why.unit} {why.at}"
-    return f"a bulk run and a run alone of the same case differ{where}: a defect of bulk runs"
 
 
 def _found(found: Found) -> str:

@@ -7,10 +7,14 @@ from typing import TypeAlias
 
 from firesteel.evidence.frames import ColumnTypes, Difference, Odd, Undecided
 from firesteel.names import counted
+from firesteel.report.lookalikes import around, spots
 from firesteel.values.records import Record, brief, canonical
 
 _ROWS = 10
 _WIDTH = 70
+# A column is not cut to fewer characters than this.
+_LEAST = 24
+_SPOTS = 5
 _Pair: TypeAlias = tuple[Odd | None, Odd | None]
 
 
@@ -47,7 +51,7 @@ def _column(column: ColumnTypes) -> str:
 
 def _rows_differ(found: Difference) -> str:
     title = f"the frames differ: {counted(found.only_left, 'row')} only left, {found.only_right} only right"
-    parts = [title, found.reason, "\n".join(_table(found))]
+    parts = [title, found.reason, "\n".join(_table(found)), "\n".join(_spots(_paired(found)[:_ROWS]))]
     if found.exact_first is not None:
         parts.append(f"{found.exact_first!r}: rows that are exactly equal were paired first, then those that are close")
     return "\n\n".join(part for part in parts if part)
@@ -104,32 +108,57 @@ def _line(pair: _Pair, found: Difference) -> list[str]:
     known = next(odd for odd in pair if odd is not None)
     different = None if left is None or right is None else _differing(left.record, right.record)
     cells = [str(known.place)] if found.key is not None else []
-    return cells + [_cell(odd, different) for odd in pair]
+    return [*cells, _cell(left, right, different), _cell(right, left, different)]
 
 
-def _cell(odd: Odd | None, different: Sequence[str] | None) -> str:
+def _cell(odd: Odd | None, other: Odd | None, different: Sequence[str] | None) -> str:
+    """A row as one line. If it is too long, the columns that differ are kept, and one of the others to know it by."""
     if odd is None:
         return "-"
-    texts = {name: f"{name}={_short(brief(value))}" for name, value in odd.record.__dict__.items()}
-    text = "  ".join(texts.values()) or "(no columns)"
-    if len(text) > _WIDTH and different:
-        text = _around(texts, different)
-    if len(text) > 2 * _WIDTH:
-        text = text[: 2 * _WIDTH - 3] + "..."
+    texts = {name: brief(value) for name, value in odd.record.__dict__.items()}
+    text = "  ".join(f"{name}={_short(said, _WIDTH)}" for name, said in texts.items()) or "(no columns)"
+    if len(text) > _WIDTH:
+        others = {} if other is None else {name: brief(value) for name, value in other.record.__dict__.items()}
+        text = _around(texts, others, list(texts) if different is None else different)
     return text if odd.times == 1 else f"{text}  ({odd.times} times)"
 
 
-def _around(texts: Mapping[str, str], different: Sequence[str]) -> str:
-    """All columns that differ; and of the others, as many from the left as there is room for."""
-    room = _WIDTH - sum(len(texts[name]) + 2 for name in different if name in texts)
+def _around(texts: Mapping[str, str], others: Mapping[str, str], different: Sequence[str]) -> str:
+    """The columns that differ, where they differ; of the others the first, and as many more as there is room for."""
+    agreeing = [name for name in texts if name not in different]
+    share = max(_LEAST, (_WIDTH - _LEAST) // max(1, len(different)))
+    said = {
+        name: f"{name}={around(text, others.get(name, ''), share) if name in different else _short(text, _LEAST)}"
+        for name, text in texts.items()
+    }
     kept: list[str] = []
-    for name, said in texts.items():
-        if name in different or (room := room - len(said) - 2) >= 0:
-            kept.append(said)
-        elif not kept or kept[-1] != "...":
-            kept.append("...")
-    return "  ".join(kept)
+    room = 2 * _WIDTH
+    for name in (*agreeing[:1], *(name for name in texts if name in different)):
+        if (room := room - len(said[name]) - 2) >= 0 or not kept:
+            kept.append(name)
+    room = _WIDTH - sum(len(said[name]) + 2 for name in kept)
+    kept += [name for name in agreeing[1:] if (room := room - len(said[name]) - 2) >= 0]
+    shown = [said[name] if name in kept else "..." for name in texts]
+    return "  ".join(cell for at, cell in enumerate(shown) if cell != "..." or not at or shown[at - 1] != "...")
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."
+def _spots(pairs: Sequence[_Pair]) -> list[str]:
+    """Where texts differ that look the same in the table, or that are cut there."""
+    lines = []
+    for left, right in pairs:
+        if left is None or right is None:
+            continue
+        mine, theirs = left.record, right.record
+        different = _differing(mine, theirs)
+        known_by = next(
+            (f"{name}={_short(brief(mine[name]), _LEAST)}, " for name in mine.__dict__ if name not in different), ""
+        )
+        for name in different:
+            if name in theirs.__dict__:
+                lines += [f"  {known_by}{spot}" for spot in spots(name, mine[name], theirs[name], _WIDTH - _LEAST)]
+    more = [f"  (and {len(lines) - _SPOTS} more)"] if len(lines) > _SPOTS else []
+    return lines[:_SPOTS] + more
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."

@@ -5,7 +5,9 @@ Batches, or windows where the property looks at these, are given as ranges, neve
 
 from __future__ import annotations
 
-from firesteel.logic.ltl.explain import Reason
+from textwrap import indent
+
+from firesteel.logic.ltl.explain import IntervalReason, Reason
 from firesteel.logic.ltl.formulas import (
     Always,
     And,
@@ -14,6 +16,7 @@ from firesteel.logic.ltl.formulas import (
     Eventually,
     Historically,
     Implies,
+    Intervals,
     Not,
     Once,
     Or,
@@ -35,12 +38,14 @@ def sentence(reason: Reason, noun: str = "batch") -> str:
     'busy held in batch 0, so low had to hold in batches 0 to 2. It does not in batch 1.'
     """
     wanted, seen = _told(reason, noun)
-    return f"{wanted}. {seen}."
+    return f"{wanted}. {seen}" + ("" if "\n" in seen else ".")
 
 
 def _told(reason: Reason, noun: str) -> tuple[str, str]:
     """What had to be, and what was, of a false formula."""
     formula = reason.formula
+    if isinstance(reason, IntervalReason):
+        return _told_of_an_interval(reason, noun)
     match formula:
         case Implies():
             premise, then = reason.because
@@ -52,7 +57,8 @@ def _told(reason: Reason, noun: str) -> tuple[str, str]:
             return _told(reason.because[0], noun)
         case Or():
             names = " or ".join(str(part.formula) for part in reason.because)
-            return f"{names} had to hold in {_instants(range(reason.at, reason.at + 1), noun)}", "Neither does"
+            wanted = f"{names} had to hold in {_instants(range(reason.at, reason.at + 1), noun)}"
+            return wanted, "Neither does" + _details_of_one(reason, noun)
         case Not(body):
             return f"{body} had to be false in {noun} {reason.at}", "It holds there" + _details(reason)
         case Always(body) | Historically(body):
@@ -63,7 +69,8 @@ def _told(reason: Reason, noun: str) -> tuple[str, str]:
                 )
             return _told(inner, noun)
         case Eventually(body) | Once(body):
-            return f"{body} had to hold in one of {_instants(reason.instants, noun)}", "It does not in any of them"
+            wanted = f"{body} had to hold in one of {_instants(reason.instants, noun)}"
+            return wanted, "It does not in any of them" + _details_of_one(reason, noun)
         case Until(first, then) | Since(first, then):
             last = reason.because[-1] if reason.because else None
             if last is not None and last.formula is first:
@@ -82,6 +89,26 @@ def _told(reason: Reason, noun: str) -> tuple[str, str]:
             return f"{formula} had to hold in {noun} {reason.at}", "It does not"
 
 
+def _told_of_an_interval(reason: IntervalReason, noun: str) -> tuple[str, str]:
+    """What was still open of a formula of PPTL, and the instant or the end that made it false."""
+    formula, why = reason.formula, reason.explanation
+    assert isinstance(formula, Intervals)
+    wanted = f"{formula.formula} had to hold from {noun} {reason.at} on"
+    if why is None:
+        return wanted, "It does not"
+    last = reason.at + why.prefix - 1
+    if why.prefix > 1 and why.failed and why.failed != (formula.formula,):
+        wanted += f", and after {noun} {last - 1} this was open: {' and '.join(map(str, why.failed))}"
+    if why.ended:
+        return wanted, f"The stream ends with {noun} {last}, and it was not satisfied by then"
+    said = [
+        f"{leaf.formula} {'holds' if leaf.verdict is Verdict.TRUE else 'does not hold'}{_details(leaf)}"
+        for leaf in reason.because
+        if leaf.at == last
+    ]
+    return wanted, f"{noun.capitalize()} {last} makes it false" + (f": {' and '.join(said)}" if said else "")
+
+
 def _held(premise: Reason, noun: str) -> str:
     return f"{premise.formula} held in {noun} {premise.at}"
 
@@ -89,7 +116,19 @@ def _held(premise: Reason, noun: str) -> str:
 def _details(reason: Reason) -> str:
     leaf = next(reason.leaves())
     check = leaf.check
-    return f": {check.reason}" if check is not None and check.reason and leaf.verdict is Verdict.FALSE else ""
+    if check is None or not check.reason or leaf.verdict is not Verdict.FALSE:
+        return ""
+    # The message of an assertion may have many lines.
+    return ":\n" + indent(check.reason, "    ") if "\n" in check.reason else f": {check.reason}"
+
+
+def _details_of_one(reason: Reason, noun: str) -> str:
+    """The details of the last of several reasons that has any."""
+    found = [(part, details) for part in reason.because if (details := _details(part))]
+    if not found:
+        return ""
+    part, details = found[-1]
+    return f"; of {part.formula} in {noun} {part.at}{details}"
 
 
 def _when(reason: Reason, noun: str) -> str:

@@ -88,10 +88,10 @@ def _times(found: Counterexample) -> dict[str, Callable[[Instant], str]]:
     facts: dict[str, Callable[[Instant], str]] = {}
     if found.unit == WINDOW:
         facts["from"] = lambda instant: brief(instant.time)
-    if any(instant.watermark is not None for instant in found.trace):
+    elif any(instant.watermark is not None for instant in found.trace):
         facts["watermark"] = lambda instant: "(none)" if instant.watermark is None else brief(instant.watermark)
-    if any(instant.dropped for instant in found.trace):
-        facts["late"] = lambda instant: str(instant.dropped)
+    if any(instant.recorded_dropped for instant in found.trace):
+        facts["late"] = lambda instant: str(instant.recorded_dropped)
     return facts
 
 

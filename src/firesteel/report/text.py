@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from firesteel.evidence.frames import Difference, Undecided
 from firesteel.evidence.nothing import Nothing
+from firesteel.evidence.operators import BrokenPromise
 from firesteel.evidence.report import Asked, Report
 from firesteel.evidence.runs import Broken, Counterexample, Different, Open, Raised
-from firesteel.report import frames
+from firesteel.report import frames, operators
 from firesteel.report.again import again
 from firesteel.report.facts import facts, lines
 from firesteel.report.table import deciding, table
@@ -27,7 +28,7 @@ def render(report: Report) -> str:
     asked = report.asked or _NOT_ASKED
     match report.evidence:
         case None:
-            return "\n".join([f"{report.verdict.name.lower()} in {report.cases} cases", *report.notes])
+            return "\n".join([report.summary(), *report.notes])
         case Nothing() as found:
             parts = [
                 f"the {asked.claimed.value} says nothing here",
@@ -38,6 +39,8 @@ def render(report: Report) -> str:
             parts = [*_counterexample(report, found, asked)]
         case Difference() | Undecided() as found:
             return frames.told(found)
+        case BrokenPromise() as found:
+            return operators.told(found)
     return "\n\n".join(part for part in parts if part)
 
 
@@ -51,12 +54,14 @@ def _counterexample(report: Report, found: Counterexample, asked: Asked) -> list
         lines(("noted", note) for note in report.notes),
     ]
     if report.reproduction is not None:
-        parts.append(again(asked, found, report.reproduction))
+        parts.append(again(asked, report.reproduction))
     return parts
 
 
 def _title(found: Counterexample, claimed: str) -> str:
     match found:
+        case Broken(run=run) if run:
+            return f"the property is false in {_named(found, deciding(found))} of the run {run!r}"
         case Broken() | Different():
             return f"{claimed} is false in {_named(found, deciding(found))}"
         case Open():

@@ -77,7 +77,8 @@ def _too_short(why: TooShort, unit: str) -> str:
         needs = "it looks further ahead than that"
         if why.unbounded:
             needs += f"; an operator without a bound is never sure about its last {unit}: give it one"
-    return f"a stream of {counted(why.length, unit)} is too short to decide the property: {needs}"
+    run = f" in the run {why.run!r}" if why.run else ""
+    return f"a stream of {counted(why.length, unit)} is too short to decide the property{run}: {needs}"
 
 
 def _seen_once(why: SeenOnce, unit: str) -> str:

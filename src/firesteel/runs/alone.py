@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from firesteel.evidence.report import Report, Reproduction
+from firesteel.evidence.report import Report
 from firesteel.evidence.runs import Raised
 from firesteel.logic.verdicts import Verdict
 from firesteel.runs.asked import asked
-from firesteel.runs.replay import encoded
+from firesteel.runs.replay import reproduction
 from firesteel.spark.engines.exercise import exercise
 from firesteel.spark.engines.subject import Subject
 from firesteel.spark.failures import SubjectFailure
@@ -25,13 +25,13 @@ def run_alone(spark: SparkSession, case: Case, subject: Subject, how: Running) -
     try:
         return exercise(spark, case, subject, how, lambda instant: False)
     except SubjectFailure as failure:
-        raised = Raised(inputs=case, trace=failure.trace, replay=encoded(case), message=str(failure))
-        needed = min(case.length, len(failure.trace) + 1)
+        how_again = reproduction(case, min(case.length, len(failure.trace) + 1))
+        raised = Raised(inputs=case, trace=failure.trace, replay=how_again.line, message=str(failure))
         report = Report(
             Verdict.INCONCLUSIVE,
             1,
             raised,
             asked=asked("fs.run", {"subject": subject}, spark.version, how),
-            reproduction=Reproduction(case, needed, raised.replay),
+            reproduction=how_again,
         )
         return report, failure

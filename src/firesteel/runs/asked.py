@@ -19,7 +19,7 @@ def asked(function: str, programs: Mapping[str, Subject], version: str, how: Run
     usual = Running()
     return Asked(
         function,
-        programs=tuple(Program(role, name_of(each), place_of(each)) for role, each in programs.items()),
+        programs=tuple(Program(role, name_of(each), place_of(each), each) for role, each in programs.items()),
         engine=how.engine,
         output_mode=how.output_mode,
         version=version,

@@ -13,7 +13,7 @@ from typing import Any
 from hypothesis.errors import UnsatisfiedAssumption
 
 from firesteel.evidence.events import Concluded, Event, Judged, Judging, Started
-from firesteel.evidence.report import Report, Size
+from firesteel.evidence.report import Report, Size, WhyAlone
 from firesteel.logic.verdicts import Verdict
 from firesteel.runs import conclude
 from firesteel.runs.claims import Judgement
@@ -21,10 +21,9 @@ from firesteel.runs.conclude import Outcome
 from firesteel.runs.judging import Judge
 from firesteel.runs.memory import Memory
 from firesteel.runs.question import Question
-from firesteel.runs.replay import decoded
 from firesteel.runs.screening import Screen
 from firesteel.runs.tally import Tally
-from firesteel.search.examples import in_example
+from firesteel.search.examples import in_example, noted
 from firesteel.search.find import Failing, Result, find
 from firesteel.search.wanted import Wanted
 from firesteel.spark.engines.exercise import ENGINES
@@ -52,7 +51,7 @@ class _Check:
     def outcome(self) -> Outcome:
         if self._checking.replay is not None:
             # One case says nothing about others, so an empty one is not reported as vacuous.
-            return self._given([decoded(self._checking.replay)], alone=True)
+            return self._given([self._checking.replay], alone=True)
         return self._given(self._checking.examples)
 
     def _given(self, cases: Iterable[Any], *, alone: bool = False) -> Outcome:
@@ -61,15 +60,20 @@ class _Check:
         for number, case in enumerate(map(as_case, cases), 1):
             self._question.tell(Judging(number, number))
             try:
-                judgement = in_example(partial(self._judge, case))
+                judgement, notes = noted(partial(self._judge, case))
             except UnsatisfiedAssumption:
                 continue  # the user's own `assume` refuses it
-            tally = tally.plus(case, judgement)
+            tally = self._counted(tally, case, judgement)
             if judgement.fails:
-                return self._failing(Failing(case, judgement, number, number, case, judgement), tally.cases, None)
+                found = Failing(case, judgement, number, number, case, judgement, notes=notes)
+                return self._failing(found, tally, None)
         if not alone:
             return self._generated(tally)
-        return conclude.passing(self._question, tally, self._report(tally.cases, None), may_be_empty=True)
+        return conclude.passing(self._question, tally, self._report(tally, None), may_be_empty=True)
+
+    def _counted(self, tally: Tally, case: Case, judgement: Judgement) -> Tally:
+        bulk, short = self._judge.is_screened(case), self._judge.is_too_short(case)
+        return tally.plus(case, judgement, in_bulk=bulk, too_short=short)
 
     def _generated(self, given: Tally) -> Outcome:
         """Judge generated cases. Where a bulk run turns out to be wrong, the search begins again, with runs alone.
@@ -82,9 +86,8 @@ class _Check:
         if self._judge.disagreement is None or result.failing is None:
             result.settle()
         if result.failing is not None:
-            return self._failing(result.failing, result.cases, screen.why_not)
-        report = self._report(result.cases, screen.why_not)
-        return conclude.passing(self._question, tally, report, may_be_empty=False)
+            return self._failing(result.failing, tally, screen)
+        return conclude.passing(self._question, tally, self._report(tally, screen), may_be_empty=False)
 
     def _searched(self, given: Tally, *, bulk: bool) -> tuple[Screen, Result[Case, Judgement], Tally]:
         question, tally = self._question, given
@@ -96,7 +99,7 @@ class _Check:
         def tell(event: Event) -> None:
             nonlocal tally
             if isinstance(event, Judged):
-                tally = tally.plus(event.value, event.judgement)
+                tally = self._counted(tally, event.value, event.judgement)
             self._question.tell(event)
 
         many = screen if bulk or several > 1 else None
@@ -131,12 +134,24 @@ class _Check:
                 self._judge.disagree(judgement.trace, alone.trace)
         return self._judge.disagreement is None
 
-    def _failing(self, found: Failing[Case, Judgement], cases: int, why_not: str | None) -> Outcome:
-        return conclude.failing(self._question, self._judge, found, self._report(cases, why_not))
+    def _failing(self, found: Failing[Case, Judgement], tally: Tally, screen: Screen | None) -> Outcome:
+        return conclude.failing(self._question, self._judge, found, self._report(tally, screen))
 
-    def _report(self, cases: int, why_not: str | None) -> Report:
+    def _report(self, tally: Tally, screen: Screen | None) -> Report:
+        """The report so far; `screen` is where generated cases were run together, if there were any."""
+        ran = tally.ran(compared=0 if screen is None else screen.compared, why_alone=self._why_alone(screen))
+        why_not = None if screen is None else screen.why_not
         one_by_one = conclude.disagreement(self._question, self._judge) or why_not
-        return Report(Verdict.INCONCLUSIVE, cases, asked=self._question.asked, one_by_one=one_by_one)
+        return Report(Verdict.INCONCLUSIVE, tally.cases, asked=self._question.asked, one_by_one=one_by_one, ran=ran)
+
+    def _why_alone(self, screen: Screen | None) -> WhyAlone:
+        if screen is None:
+            return WhyAlone.GIVEN
+        if not self._checking.bulk:
+            return WhyAlone.ASKED
+        if not ENGINES[self._question.runner.how.engine].bulk:
+            return WhyAlone.ENGINE
+        return WhyAlone.FAILED if screen.failed else WhyAlone.FEW
 
 
 def _described(case: Case) -> str:

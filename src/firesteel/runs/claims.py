@@ -24,6 +24,10 @@ class Explained:
     explanation: Reason
     answers: Mapping[tuple[Formula, int], bool] = field(default_factory=dict)
     """What predicates said, by predicate and instant."""
+    run: str = ""
+    """Which run it was, where a check makes several of a case."""
+    trace: Trace | None = None
+    """What that run did, where it is not the trace that was judged."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +70,8 @@ class Claim(Protocol):
         """Is the judgement taken to be the same for traces that differ only in the order of records?"""
 
     def meter(self) -> Meter: ...
-    def why_open(self, length: int) -> WhyOpen:
-        """Why this many instants do not decide it."""
+    def why_open(self, length: int, trace: Trace) -> WhyOpen:
+        """Why this many instants do not decide it. The trace is empty where the case was not worth a run."""
 
 
 class Runner(Protocol):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from firesteel.evidence.failures import Failed, Falsified, Inconclusive, SubjectError, Vacuous
-from firesteel.evidence.report import Disagreement, Found, Report, Reproduction, Size
+from firesteel.evidence.report import Disagreement, Found, Report, Size
 from firesteel.evidence.runs import (
     Broken,
     Counterexample,
@@ -21,7 +21,7 @@ from firesteel.logic.verdicts import Verdict
 from firesteel.runs.claims import Explained, Judgement, Mismatched
 from firesteel.runs.judging import Judge
 from firesteel.runs.question import Question
-from firesteel.runs.replay import encoded
+from firesteel.runs.replay import reproduction
 from firesteel.runs.tally import Tally
 from firesteel.search.examples import in_example
 from firesteel.search.find import Failing
@@ -52,7 +52,7 @@ def failing(question: Question, judge: Judge, found: Failing[Case, Judgement], r
         report, notes=found.notes, found=_found(found), one_by_one=disagreement(question, judge) or report.one_by_one
     )
     if judgement.error is not None and again.error is not None:
-        raised = Raised(inputs=case, trace=again.trace, replay=encoded(case), message=str(again.error))
+        raised = Raised(inputs=case, trace=again.trace, message=str(again.error))
         return Outcome(_with(report, raised, Verdict.INCONCLUSIVE), SubjectError, again.error.__cause__)
     if again.verdict is not Verdict.FALSE:
         once = SeenOnce(judgement.trace, None if judgement.error is None else str(judgement.error))
@@ -66,7 +66,7 @@ def passing(question: Question, tally: Tally, report: Report, *, may_be_empty: b
     how, checking = question.runner.how, question.checking
     if tally.undecided is not None and checking.on_inconclusive == "fail":
         case, judgement = tally.undecided
-        why = question.claim.why_open(instants_of(case, how.over))
+        why = question.claim.why_open(instants_of(case, how.over), judgement.trace)
         return _open(question, case, judgement.trace, why, report)
     if tally.stray is not None and checking.on_inconclusive == "fail":
         case, judgement = tally.stray
@@ -94,34 +94,36 @@ def _found(found: Failing[Case, Judgement]) -> Found:
 
 
 def _broken(question: Question, case: Case, judgement: Judgement) -> Counterexample:
-    unit, line = question.runner.how.unit, encoded(case)
+    unit = question.runner.how.unit
     match judgement.why:
-        case Explained(explanation, answers):
+        case Explained(explanation, answers, run, trace):
             return Broken(
-                inputs=case, trace=judgement.trace, replay=line, unit=unit, explanation=explanation, answers=answers
+                inputs=case,
+                trace=judgement.trace if trace is None else trace,
+                unit=unit,
+                explanation=explanation,
+                answers=answers,
+                run=run,
             )
         case Mismatched(reason, trace):
-            return Different(inputs=case, trace=trace, replay=line, unit=unit, reason=reason)
+            return Different(inputs=case, trace=trace, unit=unit, reason=reason)
         case None:
             raise AssertionError("a judgement that is false says why")
 
 
 def _open(question: Question, case: Case, trace: Trace, why: WhyOpen, report: Report) -> Outcome:
-    found = Open(inputs=case, trace=trace, replay=encoded(case), unit=question.runner.how.unit, why=why)
+    found = Open(inputs=case, trace=trace, unit=question.runner.how.unit, why=why)
     return Outcome(_with(report, found, Verdict.INCONCLUSIVE), Inconclusive)
 
 
 def _with(report: Report, evidence: Counterexample, verdict: Verdict) -> Report:
-    return replace(report, verdict=verdict, evidence=evidence, reproduction=_reproduction(evidence))
+    how = reproduction(evidence.inputs, _needed(evidence))
+    return replace(report, verdict=verdict, evidence=replace(evidence, replay=how.line), reproduction=how)
 
 
-def _reproduction(evidence: Counterexample) -> Reproduction:
+def _needed(evidence: Counterexample) -> int:
     """How many batches it takes to see the evidence again."""
     whole, seen = evidence.inputs.length, len(evidence.trace)
-    if evidence.unit == WINDOW:
-        needed = whole  # a window may hold what came in any batch
-    elif isinstance(evidence, Raised):
-        needed = min(whole, seen + 1)
-    else:
-        needed = seen or whole
-    return Reproduction(evidence.inputs, needed, evidence.replay)
+    if evidence.unit == WINDOW or (isinstance(evidence, Broken) and evidence.run):
+        return whole  # a window may hold what came in any batch; a perturbed run may have other batches
+    return min(whole, seen + 1) if isinstance(evidence, Raised) else seen or whole

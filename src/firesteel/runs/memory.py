@@ -14,7 +14,7 @@ from typing import Any
 
 from firesteel.spark.failures import SubjectFailure
 from firesteel.values.batches import Batch
-from firesteel.values.cases import Case, texts_of
+from firesteel.values.cases import Case, exact
 from firesteel.values.records import Record
 from firesteel.values.streams import Stream
 from firesteel.values.traces import Trace
@@ -85,7 +85,7 @@ def _keys(case: Case) -> Iterator[bytes]:
         (name, stream.schema.json() if stream.schema is not None else "", str(stream.span))
         for name, stream in case.items()
     ]
-    digest = hashlib.blake2b(repr((sorted(shapes), texts_of(case.drawn))).encode())
+    digest = hashlib.blake2b(repr((sorted(shapes), exact(case.drawn))).encode())
     length = max((len(stream) for stream in case.values()), default=0)
     for index in range(length):
         for name in sorted(case):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from firesteel.evidence.report import Asked
     from firesteel.runs.claims import Claim, Runner
+    from firesteel.values.cases import Case
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class Checking:
     cases: int | None = None
     settings: Settings | None = None
     examples: tuple[Any, ...] = ()
-    replay: str | None = None
+    replay: Case | None = None
+    """The only case to be run, of a replay line."""
     name: str | None = None
     bulk: bool = True
     shrink_seconds: float | None = None

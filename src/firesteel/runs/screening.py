@@ -43,6 +43,10 @@ class Screen:
         self._in_bulk = False
         self.why_not: str | None = None
         """Why cases cannot be run together, if that was tried."""
+        self.compared = 0
+        """How many cases were run together and alone, and came out the same."""
+        self.failed = False
+        """Did the subject fail when cases were run together?"""
 
     def __call__(self, cases: Sequence[Case], *, later: bool) -> Sequence[Callable[[], Judgement]]:
         if later and self._trusts_bulk and len(cases) > self._at_once:
@@ -104,7 +108,7 @@ class Screen:
         except CannotCarry as why:
             self.why_not = str(why)
         except SubjectFailure:
-            pass  # it will fail alone too, and say so with its case
+            self.failed = True  # it will fail alone too, and say so with its case
         self._tell(Screened(len(cases), self.why_not))
 
     def _run_more(self, cases: Sequence[Case]) -> None:
@@ -130,6 +134,7 @@ class Screen:
             if alone is not None and (alone.error is not None or not _begins_with(trace, alone.trace)):
                 self._judge.disagree(trace, alone.trace)
                 return
+        self.compared += len(tried)
         self._keep(long_enough, traces[: len(long_enough)])
 
     def _ran_alone(self, case: Case, together: Trace) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from firesteel.evidence.nothing import Missing, Nothing
-from firesteel.evidence.report import Size
+from firesteel.evidence.report import Premise, Ran, Size, WhyAlone
 from firesteel.logic.ltl.formulas import Implies
 from firesteel.logic.verdicts import Verdict
 from firesteel.runs.claims import Judgement
@@ -20,15 +20,23 @@ class Tally:
     cases: int = 0
     records_in: int = 0
     records_out: int = 0
-    premises: Mapping[Implies | None, bool] = field(default_factory=dict)
-    """Did a premise hold in any case?"""
+    states: int = 0
+    """Records of the subject's state."""
+    dropped: int | None = 0
+    """Records that Spark dropped as late; None where some trace does not know."""
+    in_bulk: int = 0
+    """Cases that only a bulk run has seen."""
+    too_short: int = 0
+    """Cases that were not run at all."""
+    premises: Mapping[Implies | None, int] = field(default_factory=dict)
+    """In how many cases each premise held."""
     undecided: tuple[Case, Judgement] | None = None
     """The first case that left the claim open."""
     stray: tuple[Case, Judgement] | None = None
     """The first case with output in none of the input's windows that might have mattered."""
 
-    def plus(self, case: Case, judgement: Judgement) -> Tally:
-        """With one more case."""
+    def plus(self, case: Case, judgement: Judgement, *, in_bulk: bool = False, too_short: bool = False) -> Tally:
+        """With one more case; `in_bulk` if only a bulk run has seen it."""
         seen = judgement.trace
         out = sum(len(batch) for instant in seen for batch in instant.outputs.values())
         state = sum(len(instant.recorded_state or ()) for instant in seen)
@@ -38,13 +46,35 @@ class Tally:
             self,
             cases=self.cases + 1,
             records_in=self.records_in + Size.of(case).records,
-            records_out=self.records_out + out + state,
+            records_out=self.records_out + out,
+            states=self.states + state,
+            dropped=_sum(self.dropped, *(getattr(instant, "dropped", None) for instant in seen)),
+            in_bulk=self.in_bulk + in_bulk,
+            too_short=self.too_short + too_short,
             premises={
                 **self.premises,
-                **{p: held or self.premises.get(p, False) for p, held in judgement.premises.items()},
+                **{p: held + self.premises.get(p, 0) for p, held in judgement.premises.items()},
             },
             undecided=self.undecided or ((case, judgement) if is_open else None),
             stray=self.stray or ((case, judgement) if strays else None),
+        )
+
+    def ran(self, *, compared: int, why_alone: WhyAlone | None) -> Ran:
+        """How the cases were run, for the report."""
+        alone = self.cases - self.in_bulk - self.too_short
+        return Ran(
+            in_bulk=self.in_bulk,
+            alone=alone,
+            too_short=self.too_short,
+            compared=compared,
+            why_alone=why_alone if alone and not self.in_bulk else None,
+            records_in=self.records_in,
+            records_out=self.records_out,
+            dropped=self.dropped,
+            premises=tuple(
+                Premise(None if implication is None else implication.premise, held)
+                for implication, held in self.premises.items()
+            ),
         )
 
     @property
@@ -54,9 +84,15 @@ class Tally:
             return Nothing(Missing.CASES)
         if not self.records_in:
             return Nothing(Missing.INPUT)
-        if not self.records_out:
+        if not self.records_out and not self.states:
             return Nothing(Missing.OUTPUT)
         unmet = [implication for implication, held in self.premises.items() if not held]
         if unmet:
             return Nothing(Missing.PREMISE, None if unmet[0] is None else unmet[0].premise)
         return None
+
+
+def _sum(*counts: int | None) -> int | None:
+    """The sum of counts that are all known."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None

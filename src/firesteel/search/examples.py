@@ -6,7 +6,7 @@ A value is often judged long after it was drawn, or many times. Each time is an 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from hypothesis import HealthCheck, Phase, given, note, seed, settings
 from hypothesis import strategies as st
@@ -53,6 +53,37 @@ def observed(action: Callable[[], T]) -> tuple[T, Mapping[str, float]]:
         # An assumption that does not hold may come as the cause of an error that names the user's function.
         raise error.__cause__ if isinstance(error.__cause__, UnsatisfiedAssumption) else error
     return done[0]
+
+
+class Fails(Protocol):
+    """What came of judging a value."""
+
+    @property
+    def fails(self) -> bool: ...
+
+
+F = TypeVar("F", bound=Fails)
+
+
+def noted(action: Callable[[], F]) -> tuple[F, tuple[str, ...]]:
+    """Judge a value that was given, not drawn, as one example; also what the user's functions noted if it fails.
+
+    Hypothesis keeps notes only of the last time that it runs a failing example, so a value that fails is judged twice.
+    The second time is for the notes: the first judgement counts.
+    """
+    judged: list[F] = []
+
+    def judge() -> None:
+        notes_begin()
+        judged.append(action())
+        if judged[0].fails:
+            raise broken()
+
+    try:
+        in_example(judge)
+    except Breaks as error:
+        return judged[0], notes_of(error)
+    return judged[0], ()
 
 
 _BEGIN, _END = "firesteel: the user's notes begin", "firesteel: the user's notes end"

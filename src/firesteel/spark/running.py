@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from firesteel.errors import InvalidArgument, described
 from firesteel.perturb.changes import UNCHANGED, Variant
 from firesteel.values.traces import BATCH, WINDOW
 
@@ -48,3 +49,20 @@ class Running:
         ('update', 'append')
         """
         return self.output_mode if isinstance(self.output_mode, str) else self.output_mode.get(output, "append")
+
+    def refuse_unknown_modes(self, outputs: Iterable[str]) -> None:
+        """Refuse an output mode for an output that the subject does not have: else it would mean nothing.
+
+        >>> Running(output_mode={"count": "update"}).refuse_unknown_modes(["counts"])
+        Traceback (most recent call last):
+            ...
+        firesteel.errors.InvalidArgument: output_mode={'count': 'update'} (dict) names the output 'count', which the \
+subject does not have: it has 'counts'
+        """
+        known = list(outputs)
+        for name in () if isinstance(self.output_mode, str) else self.output_mode:
+            if name not in known:
+                raise InvalidArgument(
+                    f"{described('output_mode', self.output_mode)} names the output {name!r}, which the subject does "
+                    f"not have: it has {', '.join(map(repr, known))}"
+                )

@@ -21,3 +21,4 @@ from firesteel.strategies.recordings import replay as replay
 from firesteel.strategies.records import batches as batches
 from firesteel.strategies.records import partitioned as partitioned
 from firesteel.strategies.records import records as records
+from firesteel.strategies.reordering import reordered as reordered

@@ -16,6 +16,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.strategies.arguments import lifted, strategy_of, whole
+from firesteel.strategies.records import with_schema_of
 from firesteel.values.batches import Batch, common_schema, make_batch, together, with_schema
 from firesteel.values.event_time import common_span
 from firesteel.values.streams import Stream, make_stream
@@ -31,7 +32,7 @@ def next_(each: Batches | Streams, *, times: int = 1) -> Streams:
     >>> find(next_(_ones), lambda stream: True)
     Stream(None, [[], [1]])
     """
-    return _next(_each(each), whole(times, "times", 1))
+    return with_schema_of(_next(_each(each), whole(times, "times", 1)), [each])
 
 
 def always(each: Batches | Streams, *, during: int) -> Streams:
@@ -41,7 +42,7 @@ def always(each: Batches | Streams, *, during: int) -> Streams:
     >>> find(always(_ones, during=3), lambda stream: True)
     Stream(None, [[1], [1], [1]])
     """
-    return _always(_each(each), whole(during, "during", 1))
+    return with_schema_of(_always(_each(each), whole(during, "during", 1)), [each])
 
 
 def eventually(each: Batches | Streams, *, within: int) -> Streams:
@@ -51,7 +52,7 @@ def eventually(each: Batches | Streams, *, within: int) -> Streams:
     >>> find(eventually(_ones, within=3), lambda stream: len(stream) > 1)
     Stream(None, [[], [1]])
     """
-    return _eventually(_each(each), whole(within, "within", 1))
+    return with_schema_of(_eventually(_each(each), whole(within, "within", 1)), [each])
 
 
 def until(first: Batches | Streams, then: Batches | Streams, *, within: int) -> Streams:
@@ -61,7 +62,8 @@ def until(first: Batches | Streams, then: Batches | Streams, *, within: int) -> 
     >>> find(until(_ones, _twos, within=3), lambda stream: len(stream) > 1)
     Stream(None, [[1], [2]])
     """
-    return _until(_each(first, "first"), _each(then, "then"), whole(within, "within", 1))
+    parts = _each(first, "first"), _each(then, "then")
+    return with_schema_of(_until(*parts, whole(within, "within", 1)), parts)
 
 
 def release(first: Batches | Streams, then: Batches | Streams, *, during: int) -> Streams:
@@ -71,7 +73,8 @@ def release(first: Batches | Streams, then: Batches | Streams, *, during: int) -
     >>> find(release(_ones, _twos, during=3), lambda stream: len(stream) > 1)
     Stream(None, [[2], [2, 1]])
     """
-    return _release(_each(first, "first"), _each(then, "then"), whole(during, "during", 1))
+    parts = _each(first, "first"), _each(then, "then")
+    return with_schema_of(_release(*parts, whole(during, "during", 1)), parts)
 
 
 def empty(*, during: int) -> Streams:
@@ -91,7 +94,8 @@ def concat(*streams: Batches | Streams) -> Streams:
     >>> find(concat(_ones, empty(during=1), _twos), lambda stream: True)
     Stream(None, [[1], [], [2]])
     """
-    return _concat([_each(stream, f"streams[{index}]") for index, stream in enumerate(streams)])
+    parts = [_each(stream, f"streams[{index}]") for index, stream in enumerate(streams)]
+    return with_schema_of(_concat(parts), parts)
 
 
 @overload
@@ -107,7 +111,8 @@ def overlay(*parts: Any) -> Any:
     >>> find(overlay(always(_ones, during=2), _twos), lambda stream: True)
     Stream(None, [[1, 2], [1]])
     """
-    return _overlay([_each(part, f"parts[{index}]") for index, part in enumerate(parts)])
+    known = [_each(part, f"parts[{index}]") for index, part in enumerate(parts)]
+    return with_schema_of(_overlay(known), known)
 
 
 @overload
@@ -141,7 +146,7 @@ def repeat(stream: Batches | Streams, *, times: int) -> Streams:
     Stream(None, [[1], [1]])
     """
     each = _each(stream, "stream")
-    return _concat([each] * whole(times, "times", 1))
+    return with_schema_of(_concat([each] * whole(times, "times", 1)), [each])
 
 
 def then(stream: Batches | Streams, rest: Callable[[Stream], Batches | Streams]) -> Streams:
@@ -169,7 +174,7 @@ def then(stream: Batches | Streams, rest: Callable[[Stream], Batches | Streams])
             f"{described('rest', rest)} is not a function: write a function of the stream drawn so far that returns a "
             "strategy, or use ss.concat"
         )
-    return _then(_each(stream, "stream"), rest)
+    return with_schema_of(_then(_each(stream, "stream"), rest), [stream])
 
 
 # --- how they draw ---------------------------------------------------------------------------------

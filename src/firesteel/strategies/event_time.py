@@ -27,7 +27,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from firesteel.errors import InvalidArgument, described
 from firesteel.strategies.arguments import lifted, strategy_of
 from firesteel.strategies.combinators import Batches, Streams
-from firesteel.strategies.records import Beside, drawn_beside, schema_of
+from firesteel.strategies.records import Beside, drawn_beside, schema_of, with_schema_of
 from firesteel.values.batches import Batch, make_batch, with_schema
 from firesteel.values.durations import START, duration
 from firesteel.values.records import Record, make_records
@@ -122,7 +122,7 @@ or TIMESTAMP_NTZ
             f"{described('late', late)} is not more than {described('out_of_order', out_of_order)}: late records lie "
             "further back than those that are only out of order; write a longer duration"
         )
-    return _timed(stream, times, column)
+    return with_schema_of(_timed(stream, times, column), [stream])
 
 
 def _length(value: str | timedelta, argument: str, *, zero: bool = False) -> int:

@@ -7,6 +7,7 @@ first; here it is unfolded instant by instant:
 - a disjunction picks one of its parts, `eventually` and `until` pick an instant; all of them shrink to the first;
 - an implication generates its consequent; if that can never be true, it generates what makes its premise false;
 - an instant about which nothing is demanded has an empty batch;
+- a formula of PPTL picks a way through its automaton, up to a few instants longer than it has to be;
 - `let` and `consume` get the batch that was drawn for their instant, and what they return is demanded from then on.
 
 A predicate says what a batch has to be like, not how to make one. So batches are drawn from `batches=` until one
@@ -50,7 +51,7 @@ from firesteel.names import name_of
 from firesteel.strategies.arguments import strategy_of
 from firesteel.strategies.combinators import Batches, Streams
 from firesteel.strategies.records import schema_of
-from firesteel.strategies.unfolding import contradictory, positive_form, ways_of
+from firesteel.strategies.unfolding import Walk, contradictory, positive_form, ways_of
 from firesteel.values.batches import Batch, common_schema, make_batch, together, with_schema
 from firesteel.values.checks import Check
 from firesteel.values.streams import Stream, make_stream
@@ -157,9 +158,17 @@ def _refuse(formula: Formula, batches: Batches | None) -> None:
             case Eventually(bound=None) | Until(bound=None):
                 raise _unbounded(part, "within")
             case Atom() if batches is None and not _makes(part):
-                raise InvalidArgument(f"the predicate {part.name} does not say how to make batches: {_GIVE}")
+                raise _no_batches(part)
+            case Walk(predicates) if batches is None:
+                for atom in predicates:
+                    if not _makes(atom):
+                        raise _no_batches(atom)
             case Let() | Consume() if batches is None and not holdings:
                 raise InvalidArgument(f"{part!r} does not say how to make the batch that its function gets: {_GIVE}")
+
+
+def _no_batches(atom: Atom) -> InvalidArgument:
+    return InvalidArgument(f"the predicate {atom.name} does not say how to make batches: {_GIVE}")
 
 
 def _unbounded(part: Formula, argument: str) -> InvalidArgument:
@@ -271,7 +280,9 @@ class _Instant:
         if self._drawn and self._holds(self._demanded, self.batch):
             return
         if self._request.batches is None:
-            if not self._drawn:
+            if predicates and not self._drawn and self._holds(self._demanded, self.batch):
+                return  # nothing is to hold, and nothing holds for the empty batch
+            if not predicates and not self._drawn:
                 raise InvalidArgument(f"nothing says what batch the function of let or consume gets: {_GIVE}")
             reject()
         self.batch = self._from(self._request.batches, "batches", self._demanded, beside=self.batch)

@@ -27,6 +27,7 @@ from firesteel.errors import InvalidArgument, described
 from firesteel.strategies.arguments import whole
 from firesteel.strategies.combinators import Streams
 from firesteel.strategies.reading import Recording, recording_of
+from firesteel.strategies.records import remember_schema
 from firesteel.values import schemas
 from firesteel.values.batches import make_batch
 from firesteel.values.durations import duration, text
@@ -136,6 +137,7 @@ def _known(cut: _Cut) -> Streams:
         choices += [choice for number in range(count) for choice in (1, number)] + [0]
     strategy = _replayed(cut)
     setattr(strategy, _WHOLE, tuple(choices))
+    remember_schema(strategy, cut.recording.schema)
     return strategy
 
 

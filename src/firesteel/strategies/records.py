@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice, pairwise, repeat
 from math import isqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from hypothesis import strategies as st
@@ -32,6 +32,8 @@ from firesteel.values.schemas.conform import fitter
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
+
+S = TypeVar("S", bound=SearchStrategy[Any])
 
 # What stands in a column of timestamps until it gets its own times. It is not drawn, because every draw costs.
 _MOMENTS = {"TimestampType": START, "TimestampNTZType": START.replace(tzinfo=None)}
@@ -101,6 +103,11 @@ def batches(
         raise InvalidArgument(f"{described('max_size', max_size)} is less than {described('min_size', min_size)}")
     drawn = schema_of(elements)
     given = schemas.parse(schema)
+    if drawn is not None and given is not None and set(drawn.fieldNames()) != set(given.fieldNames()):
+        raise InvalidArgument(
+            f"{described('schema', schema)} does not fit the elements, which have the columns "
+            f"{', '.join(drawn.fieldNames())}: leave schema= out"
+        )
     largest = max(2 * least, least + 10) if most is None else most
     width = 1 if drawn is None else max(1, len(drawn.fields))
     recipe = _Recipe(
@@ -117,8 +124,7 @@ def batches(
         beside={},
     )
     strategy = _batches(recipe)
-    if recipe.schema is not None:
-        _SCHEMAS[strategy] = recipe.schema
+    remember_schema(strategy, recipe.schema)
     return strategy
 
 
@@ -142,11 +148,7 @@ def partitioned(
         raise InvalidArgument(
             f"{described('max_partitions', max_partitions)} is less than {described('min_partitions', min_partitions)}"
         )
-    strategy = _partitioned(batches, st.integers(least, most))
-    schema = schema_of(batches)
-    if schema is not None:
-        _SCHEMAS[strategy] = schema
-    return strategy
+    return with_schema_of(_partitioned(batches, st.integers(least, most)), [batches])
 
 
 @st.composite
@@ -170,6 +172,30 @@ def schema_of(strategy: SearchStrategy[Any]) -> StructType | None:
         return _SCHEMAS[strategy]
     # Hypothesis has no public way to look inside. Where nothing is found, the schema has to be given, and that is all.
     return common_schema(schema_of(inner) for inner in strategies_inside(strategy))
+
+
+def with_schema_of(strategy: S, parts: Iterable[SearchStrategy[Any]]) -> S:
+    """The strategy, with the schema of the parts that it puts together remembered; two schemas are refused.
+
+    So a mistake in an argument that names a column shows where it is written, not where it is drawn.
+    """
+    schema = common_schema(map(_schema_or_none, parts))
+    if schema is not None:
+        _SCHEMAS[strategy] = schema
+    return strategy
+
+
+def _schema_or_none(strategy: SearchStrategy[Any]) -> StructType | None:
+    try:
+        return schema_of(strategy)
+    except InvalidArgument:  # it draws one of several schemas, and which one is known only then
+        return None
+
+
+def remember_schema(strategy: SearchStrategy[Any], schema: StructType | None) -> None:
+    """Remember the schema of what a strategy draws, where it is known."""
+    if schema is not None:
+        _SCHEMAS[strategy] = schema
 
 
 def _without(

@@ -2,14 +2,16 @@
 
 A conjunction demands all of its parts; a disjunction demands one of them. `eventually` and `until` have a way to be
 true for every instant of their bound. An implication is taken as its consequent, or, if that can never be true, as the
-negation of its premise.
+negation of its premise. A formula of PPTL has a way for every edge of its automaton from which it can still be true.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
+from firesteel.logic import pptl
 from firesteel.logic.ltl.formulas import (
     FALSE,
     TRUE,
@@ -20,12 +22,15 @@ from firesteel.logic.ltl.formulas import (
     Eventually,
     Formula,
     Implies,
+    Intervals,
     Next,
     Not,
     Or,
     Release,
     Until,
 )
+from firesteel.logic.pptl.automata import Automaton
+from firesteel.logic.pptl.diagrams import paths_of, values_of
 from firesteel.logic.verdicts import Verdict
 
 # How many steps the search for a contradiction takes before it gives up. The draws find out the rest.
@@ -62,6 +67,8 @@ def positive_form(formula: Formula, negated: bool = False) -> Formula:
             if isinstance(formula, Until) is not negated:
                 return last if before == FALSE else Until(before, last, bound)
             return Always(last, bound) if before == FALSE else Release(before, last, bound)
+        case Intervals():
+            return walk_of(formula, negated)
         case _:
             return Not(formula) if negated else formula
 
@@ -110,8 +117,62 @@ def ways_of(formula: Formula) -> Ways | None:
                     *([(way, first)] if way < bound else []),
                 ],
             )
+        case Walk():
+            return formula.ways
         case _:
             return None
+
+
+@dataclass(frozen=True, repr=False)
+class Walk(Formula):
+    """A walk through the automaton of a formula of PPTL, to a state where the stream may end.
+
+    Every way takes one of the edges: its predicates are demanded of this instant, and the rest of the walk of the next.
+    """
+
+    predicates: tuple[Atom, ...]
+    automaton: Automaton = field(compare=False)
+    steps: Mapping[int, int] = field(compare=False)
+    """For every state from which the walk can end, how many instants that takes at least, counted from the next one."""
+    place: int
+    left: int
+    """How many instants the walk may still take."""
+
+    def __repr__(self) -> str:
+        return "a formula of PPTL"
+
+    @property
+    def ways(self) -> Ways:
+        atoms = {atom.name: atom for atom in self.predicates}
+        found: list[tuple[int, list[Demand]]] = []
+        for asked, to in paths_of(self.automaton.rows[self.place]):
+            now: list[Demand] = [(0, atoms[name] if holds else Not(atoms[name])) for name, holds in asked]
+            if self.automaton.accepting[to]:
+                found.append((0, now))
+            if self.steps.get(to, self.left) < self.left and self.automaton.verdicts[to] is not Verdict.TRUE:
+                rest = Walk(self.predicates, self.automaton, self.steps, to, self.left - 1)
+                found.append((self.steps[to], [*now, (1, rest)]))
+        found.sort(key=lambda way: way[0])
+        return Ways(len(found), lambda way: found[way][1])
+
+
+# A walk takes up to this many instants more than it has to.
+_LONGER = 8
+
+
+def walk_of(formula: Intervals, negated: bool) -> Formula:
+    """The walks that make a formula of PPTL true, or false; FALSE where there are none."""
+    whole = pptl.automaton(pptl.not_(formula.formula)) if negated else formula.automaton
+    steps: dict[int, int] = {}
+    todo = [place for place, row in enumerate(whole.rows) if any(whole.accepting[to] for to in values_of(row))]
+    for place in todo:
+        steps[place] = 1
+    for reached in todo:
+        for place, row in enumerate(whole.rows):
+            if place not in steps and reached in values_of(row):
+                steps[place] = steps[reached] + 1
+                todo.append(place)
+    return Walk(formula.predicates, whole, steps, 0, steps[0] + _LONGER) if 0 in steps else FALSE
 
 
 def contradictory(positive: Formula) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.values import schemas
+from firesteel.values.answers import asked_about, asking, reason_of
 from firesteel.values.checks import (
     Check,
     answer_every,
@@ -162,13 +163,13 @@ class Batch(Sequence[Any]):
             return [tuple(record[name] for name in (column, *more)) for record in self.records]
         return [record[column] for record in self.records]
 
-    def where(self, predicate: Callable[[Any], bool]) -> Batch:
+    def where(self, predicate: Callable[[Any], bool | Check]) -> Batch:
         """The records that satisfy the predicate, as a batch.
 
         >>> Batch([1, 2, 3]).where(lambda n: n > 1)
         Batch([2, 3])
         """
-        return make_batch(tuple(record for record in self.records if predicate(record)), self.schema)
+        return make_batch((record for record, answer in self._asked(predicate) if answer), self.schema)
 
     def within(self, column: str, spans: Sequence[Span]) -> tuple[list[Batch], Batch]:
         """The records whose event time, in `column`, lies in each of some spans, and those that lie in none.
@@ -186,25 +187,43 @@ class Batch(Sequence[Any]):
 
     # --- questions ---
 
-    def every(self, predicate: Callable[[Any], bool]) -> Check:
-        """Does every record satisfy the predicate? The offending records are those that do not."""
-        offending = tuple(record for record in self.records if not predicate(record))
-        return answer_every(predicate, offending=offending, count=len(offending), total=len(self))
+    # A predicate answers with a bool or a Check; all else is a PredicateError. One that fails an `assert` says no.
 
-    def some(self, predicate: Callable[[Any], bool]) -> Check:
+    def _asked(self, predicate: Callable[[Any], bool | Check]) -> list[tuple[Any, bool | Check]]:
+        """Every record with what a predicate says about it."""
+        with asking():
+            return [(record, asked_about(predicate, record)) for record in self.records]
+
+    def every(self, predicate: Callable[[Any], bool | Check]) -> Check:
+        """Does every record satisfy the predicate? The offending records are those that do not.
+
+        >>> def paid(order):
+        ...     assert order.cents > 0, "not paid"
+        ...     return True
+        >>> Batch([Record(cents=0)]).every(paid).reason
+        '1 of 1 records does not satisfy paid: not paid'
+        """
+        odd = [(record, answer) for record, answer in self._asked(predicate) if not answer]
+        why = reason_of(odd[0][1]) if odd else ""
+        offending = tuple(record for record, _ in odd)
+        return answer_every(predicate, offending=offending, count=len(odd), total=len(self), why=why)
+
+    def some(self, predicate: Callable[[Any], bool | Check]) -> Check:
         """Does at least one record satisfy the predicate? The answer remembers those that do, or else all.
 
         >>> Batch([1, 2]).some(lambda n: n > 2).reason
         'none of 2 records satisfies n > 2'
         """
-        found = tuple(record for record in self.records if predicate(record))
+        asked = self._asked(predicate)
+        found = tuple(record for record, answer in asked if answer)
         if found:
             return Check(True, "", found)
-        return no_record_satisfies(predicate, records=self.records, total=len(self))
+        why = reason_of(asked[0][1]) if asked else ""
+        return no_record_satisfies(predicate, records=self.records, total=len(self), why=why)
 
-    def none(self, predicate: Callable[[Any], bool]) -> Check:
+    def none(self, predicate: Callable[[Any], bool | Check]) -> Check:
         """Does no record satisfy the predicate? The offending records are those that do."""
-        offending = tuple(record for record in self.records if predicate(record))
+        offending = tuple(record for record, answer in self._asked(predicate) if answer)
         return answer_none(predicate, offending=offending, count=len(offending), total=len(self))
 
     def unique(self, *columns: str) -> Check:

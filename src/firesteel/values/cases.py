@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from datetime import date, time, timedelta
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +101,30 @@ def as_case(drawn: Any) -> Case:
 def texts_of(drawn: Record) -> list[str]:
     """Drawn values as they are written: `n=3`."""
     return [f"{name}={value!r}" for name, value in drawn.__dict__.items()]
+
+
+def exact(value: Any) -> Hashable:
+    """What tells drawn data from all other data. Values may be equal and yet make another program: 1, 1.0 and True.
+
+    >>> exact([1]) == exact([1]), exact([1]) == exact([True]), exact(0.0) == exact(-0.0)
+    (True, False, False)
+    """
+    match value:
+        case float():
+            return type(value), value.hex()
+        case Decimal():
+            return type(value), value.as_tuple()
+        case datetime() | time():
+            return type(value), value.isoformat(), str(value.tzinfo), value.fold
+        case list() | tuple():
+            return type(value), tuple(map(exact, value))
+        case set() | frozenset():
+            return type(value), frozenset(map(exact, value))
+        case dict() | Record():
+            named = value if isinstance(value, dict) else value.__dict__
+            return type(value), tuple((exact(name), exact(each)) for name, each in named.items())
+        case _:
+            return type(value), value
 
 
 def _made(inputs: Mapping[str, Stream], drawn: Record) -> Case:

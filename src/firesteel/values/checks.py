@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from firesteel.errors import InvalidArgument, described
 from firesteel.names import name_of
-from firesteel.values.records import brief
+from firesteel.values.records import brief, is_numpy_bool
 
 
 @dataclass(frozen=True)
@@ -28,19 +29,32 @@ class Check:
     reason: str = ""
     records: tuple[Any, ...] = ()
 
+    def __post_init__(self) -> None:
+        given: Any = self.holds
+        if is_numpy_bool(given):
+            object.__setattr__(self, "holds", bool(given))
+        elif given is not True and given is not False:
+            raise InvalidArgument(f"{described('holds', given)} is not an answer: write True or False")
+
     def __bool__(self) -> bool:
         return self.holds
 
 
-def answer_every(predicate: Callable[[Any], bool], *, offending: tuple[Any, ...], count: int, total: int) -> Check:
-    """The answer of `every`, where `count` of `total` records do not satisfy the predicate."""
+def answer_every(
+    predicate: Callable[[Any], Any], *, offending: tuple[Any, ...], count: int, total: int, why: str = ""
+) -> Check:
+    """The answer of `every`, where `count` of `total` records do not satisfy the predicate.
+
+    `why` is what the predicate said about the first of them.
+    """
     if not count:
         return Check(True)
     verb = "does" if count == 1 else "do"
-    return Check(False, f"{count} of {total} records {verb} not satisfy {name_of(predicate)}", offending)
+    said = f"{count} of {total} records {verb} not satisfy {name_of(predicate)}"
+    return Check(False, said + _of_the_first(why, count), offending)
 
 
-def answer_none(predicate: Callable[[Any], bool], *, offending: tuple[Any, ...], count: int, total: int) -> Check:
+def answer_none(predicate: Callable[[Any], Any], *, offending: tuple[Any, ...], count: int, total: int) -> Check:
     """The answer of `none`, where `count` of `total` records satisfy the predicate."""
     if not count:
         return Check(True)
@@ -48,9 +62,19 @@ def answer_none(predicate: Callable[[Any], bool], *, offending: tuple[Any, ...],
     return Check(False, f"{count} of {total} records {verb} {name_of(predicate)}", offending)
 
 
-def no_record_satisfies(predicate: Callable[[Any], bool], *, records: tuple[Any, ...], total: int) -> Check:
+def no_record_satisfies(
+    predicate: Callable[[Any], Any], *, records: tuple[Any, ...], total: int, why: str = ""
+) -> Check:
     """The answer of `some`, where none of `total` records satisfies the predicate; `records` are those to remember."""
-    return Check(False, f"none of {total} records satisfies {name_of(predicate)}", records)
+    said = f"none of {total} records satisfies {name_of(predicate)}"
+    return Check(False, said + _of_the_first(why, total), records)
+
+
+def _of_the_first(why: str, count: int) -> str:
+    """What a predicate said about the first of `count` records, behind what was found."""
+    if not why:
+        return ""
+    return f": {why}" if count == 1 else f"; of the first it says: {why}"
 
 
 def not_unique(columns: Sequence[str], *, repeated: tuple[Any, ...], times: int, groups: int) -> Check:

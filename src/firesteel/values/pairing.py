@@ -1,21 +1,19 @@
 """Two collections of records as multisets: pair equals with equals, and see what is left over.
 
 `minus` goes by the equality of records (`==`), `left_over` by an `Equality`. With tolerances there are no classes of
-equal records: 1.0 may equal 1.1, and 1.1 equal 1.2. Then as many records as possible are paired (a maximum matching),
-so that the choice of partners cannot make two equal collections look different.
+equal records: 1.0 may equal 1.1, and 1.1 equal 1.2. Then as many records as possible are paired
+(`firesteel.values.matching`), so that the choice of partners cannot make two equal collections look different.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
-from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from firesteel.values.equality import Equality
+from firesteel.values.matching import Placed, unpaired
 from firesteel.values.records import canonical, columns_of, freeze, is_numpy, make_record, named, same
 
 # --- by the equality of records -------------------------------------------------------------------
@@ -80,13 +78,13 @@ def left_over(
     if equal.exact:
         return _without_keys_of(left, right, equal), _without_keys_of(right, left, equal)
     alone: tuple[list[int], list[int]] = ([], [])
-    groups: dict[Hashable, tuple[list[_Placed], list[_Placed]]] = {}
+    groups: dict[Hashable, tuple[list[Placed], list[Placed]]] = {}
     for side, records in enumerate((left, right)):
         for place, record in enumerate(records):
-            outline, number = _outlined(record, equal, typed)
-            groups.setdefault(outline, ([], []))[side].append(_Placed(number, place, record))
+            outline, numbers = _outlined(record, equal, typed)
+            groups.setdefault(outline, ([], []))[side].append(Placed(numbers, place, record))
     for lefts, rights in groups.values():
-        for found, odd in zip(alone, _unpaired(lefts, rights, equal), strict=True):
+        for found, odd in zip(alone, unpaired(lefts, rights, equal), strict=True):
             found.extend(odd)
     return [left[place] for place in sorted(alone[0])], [right[place] for place in sorted(alone[1])]
 
@@ -121,42 +119,32 @@ def with_names(records: Sequence[Any], *, like: Sequence[Any]) -> list[Any]:
 # --- with tolerances -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Placed:
-    """A record with its place in its collection, and its first number: records that are close have close ones."""
-
-    number: float
-    place: int
-    record: Any
-
-
 class _Number:
     """What an outline holds in place of a number that may be close to another."""
 
 
-def _outlined(record: Any, equal: Equality, typed: bool) -> tuple[Hashable, float]:
-    """The outline of a record, which close records share: everything but its numbers. And the first of its numbers, or
-    0.0 if it has none."""
-    numbers: list[Any] = []
+def _outlined(record: Any, equal: Equality, typed: bool) -> tuple[Hashable, tuple[float, ...]]:
+    """The outline of a record, which close records share: everything but its numbers. And its numbers."""
+    numbers: list[float] = []
     outline = _outline(equal.compared(record), numbers, float if typed else (float, int, Decimal))
-    try:
-        return outline, float(numbers[0]) if numbers else 0.0
-    except OverflowError:  # a whole number too large for a float is close to no other
-        return (outline, numbers[0]), 0.0
+    return outline, tuple(numbers)
 
 
-def _outline(value: Any, numbers: list[Any], kinds: Any) -> Hashable:
+def _outline(value: Any, numbers: list[float], kinds: Any) -> Hashable:
     if is_numpy(value):
         value = value.tolist()
     if isinstance(value, kinds) and not isinstance(value, bool):
-        if not math.isfinite(value):  # infinity and NaN are close only to themselves
+        number = _as_float(value)
+        if not math.isfinite(number):  # infinity and NaN are close only to themselves
             return canonical(value)
-        numbers.append(value)
+        numbers.append(number)
         return _Number
     columns = named(value)
     if columns is not None:
-        # Sorted, so that the first number is that of the same column on both sides.
+        # Sorted, so that numbers of the same column stand at the same place on both sides.
         return (dict, *((name, _outline(columns[name], numbers, kinds)) for name in sorted(columns)))
+    if isinstance(value, Mapping) and all(type(key) is int for key in value):
+        return (dict, *((key, _outline(value[key], numbers, kinds)) for key in sorted(value)))
     if isinstance(value, Mapping):
         return dict, frozenset(map(canonical, value))  # the values are left to `equal`, as keys may have no order
     if isinstance(value, (list, tuple)):
@@ -164,91 +152,8 @@ def _outline(value: Any, numbers: list[Any], kinds: Any) -> Hashable:
     return canonical(value)
 
 
-def _unpaired(lefts: list[_Placed], rights: list[_Placed], equal: Equality) -> tuple[list[int], list[int]]:
-    """The places of the records that stay without a partner in a maximum matching, on each side."""
-    lefts.sort(key=lambda placed: placed.number)
-    rights.sort(key=lambda placed: placed.number)
-    numbers = [placed.number for placed in rights]
-
-    def window(index: int) -> range:
-        """The records on the right whose first number is close enough: only these are asked about the rest."""
-        number = lefts[index].number
-        reach = max(equal.abs_tol, equal.rel_tol * abs(number) / (1 - equal.rel_tol)) * (1 + 1e-9)
-        return range(bisect_left(numbers, number - reach), bisect_right(numbers, number + reach))
-
-    def close(index: int, other: int) -> bool:
-        return equal.equal(lefts[index].record, rights[other].record)
-
-    partners = _matching(len(lefts), len(rights), window, close)
-    taken = set(partners.values())
-    return (
-        [placed.place for index, placed in enumerate(lefts) if index not in partners],
-        [placed.place for index, placed in enumerate(rights) if index not in taken],
-    )
-
-
-def _matching(
-    lefts: int, rights: int, window: Callable[[int], range], close: Callable[[int, int], bool]
-) -> dict[int, int]:
-    """A maximum matching: for each on the left that has a partner, its partner on the right."""
-    partner_of_left: dict[int, int] = {}
-    partner_of_right: dict[int, int] = {}
-    # First, each takes the first partner that is free and close. Mostly that is enough. For those that are left, a path
-    # is looked for along which partners can be swapped. What a search has seen in vain, later ones need not see.
-    free = list(range(rights + 1))
-    for index in range(lefts):
-        reach = window(index)
-        other = _next_free(free, reach.start)
-        while other < reach.stop and not close(index, other):
-            other = _next_free(free, other + 1)
-        if other < reach.stop:
-            partner_of_left[index], partner_of_right[other] = other, index
-            free[other] = other + 1
-    exhausted: set[int] = set()
-    for index in range(lefts):
-        if index in partner_of_left:
-            continue
-        came_from: dict[int, int] = {}
-        end = _path(index, window, close, partner_of_right, came_from, exhausted)
-        if end is None:
-            exhausted |= came_from.keys()
-            continue
-        step: int | None = end
-        while step is not None:
-            mover = came_from[step]
-            before = partner_of_left.get(mover)
-            partner_of_left[mover], partner_of_right[step] = step, mover
-            step = before
-    return partner_of_left
-
-
-def _path(
-    start: int,
-    window: Callable[[int], range],
-    close: Callable[[int, int], bool],
-    partner_of_right: Mapping[int, int],
-    came_from: dict[int, int],
-    exhausted: set[int],
-) -> int | None:
-    """A free place on the right that a record on the left can reach by swapping partners; None where there is none."""
-    waiting = deque([start])
-    while waiting:
-        index = waiting.popleft()
-        for other in window(index):
-            if other in came_from or other in exhausted or not close(index, other):
-                continue
-            came_from[other] = index
-            if other not in partner_of_right:
-                return other
-            waiting.append(partner_of_right[other])
-    return None
-
-
-def _next_free(free: list[int], start: int) -> int:
-    """The first free place from `start` on. The way there is shortened for the next search."""
-    end = start
-    while free[end] != end:
-        end = free[end]
-    while free[start] != end:
-        free[start], start = end, free[start]
-    return end
+def _as_float(number: Any) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # a whole number too large for a float is close to no other
+        return math.inf

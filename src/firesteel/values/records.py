@@ -307,6 +307,11 @@ def is_numpy(value: Any) -> bool:
     return type(value).__module__ == "numpy" and hasattr(value, "tolist")
 
 
+def is_numpy_bool(value: Any) -> bool:
+    """Comparisons of pandas and numpy values give numpy's own bool, which is not a bool to Python."""
+    return type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_")
+
+
 def _has_equality(kind: type) -> bool:
     own: object = kind.__eq__
     return own is not object.__eq__

@@ -30,14 +30,17 @@ class Instant:
     index: int
     """0, 1, 2, ...: the input batch, or the window."""
     inputs: Mapping[str, Batch] = field(default_factory=_no_batches)
+    """The batch of every input, by name; `input` where there is one."""
     outputs: Mapping[str, Batch] = field(default_factory=_no_batches)
+    """What every output put out, by name; `output` where there is one."""
     time: datetime | None = None
     """Start of the window with `over=`, else the batch's time; aware, UTC."""
-    watermark: datetime | None = None
-    """The one in force while this batch ran; aware, UTC. Spark's stateful operators drop records that are not after it
-    (an aggregation compares the end of a record's window). None before there is one, and for windows (`over=`)."""
-    dropped: int = 0
-    """How many records Spark dropped as late. An aggregation drops groups of records, so there it counts groups."""
+    is_window: bool = False
+    """Is this a window of event time (`over=`), and not a batch?"""
+    recorded_watermark: datetime | None = None
+    """What `watermark` returns for a batch."""
+    recorded_dropped: int | None = 0
+    """What `dropped` returns; None where it is not known."""
     recorded_state: Batch | None = field(default=None, repr=False)
     """What `state` returns, where it was recorded."""
     drawn: Record = field(default_factory=Record, repr=False)
@@ -71,6 +74,38 @@ class Instant:
         return _only(self.outputs, "output")
 
     @property
+    def watermark(self) -> datetime | None:
+        """The watermark in force while this batch ran; aware, UTC. None before there is one.
+
+        Spark's stateful operators drop records that are not after it. An aggregation compares the end of a record's
+        window with it. A window (`over=`) has no watermark, and asking for it is an error.
+        """
+        if self.is_window:
+            raise AttributeError(
+                "a window (over=) has no watermark: its records may come in several batches, and each batch has a "
+                "watermark of its own. Leave out over= to see now.watermark batch by batch"
+            )
+        return self.recorded_watermark
+
+    @property
+    def dropped(self) -> int:
+        """How many records Spark dropped as late in this batch.
+
+        Spark counts what its stateful operators drop. An aggregation combines the records of a group before it looks
+        for late ones, so there `dropped` counts groups: three late records of one window and one key can count as one.
+        Where there are several operators, or outputs, their counts are added up.
+
+        Spark does not say which records it dropped. So for a window (`over=`) the number is known where nothing was
+        dropped in the whole run, and where the run has only one window. Otherwise asking for it is an error.
+        """
+        if self.recorded_dropped is None:
+            raise AttributeError(
+                "Spark dropped late records in this run, and it does not say in which windows they belong. Leave out "
+                "over= to see now.dropped batch by batch, or compare the window's input with its output"
+            )
+        return self.recorded_dropped
+
+    @property
     def state(self) -> Batch:
         """The subject's state after this instant, as Spark keeps it: one record for every key, with `key` and `value`.
 
@@ -98,7 +133,7 @@ class Instant:
             self,
             inputs={name: together(instant.inputs[name] for instant in past) for name in self.inputs},
             outputs={name: together(instant.outputs[name] for instant in past) for name in self.outputs},
-            dropped=sum(instant.dropped for instant in past),
+            recorded_dropped=all_dropped(past),
             previous=None,
         )
 
@@ -173,6 +208,17 @@ def up_to(trace: Trace, stop: Callable[[Instant], bool]) -> Trace:
         if stop(instant):
             break
     return Trace(seen, outside=trace.outside)
+
+
+def all_dropped(instants: Iterable[Instant]) -> int | None:
+    """How many records Spark dropped as late in all these instants; None where it is not known.
+
+    >>> all_dropped([Instant(0, recorded_dropped=2), Instant(1)])
+    2
+    """
+    numbers = [instant.recorded_dropped for instant in instants]
+    known = [number for number in numbers if number is not None]
+    return sum(known) if len(known) == len(numbers) else None
 
 
 def _trace(instants: Iterable[Instant], outside: Mapping[str, Batch]) -> Trace:

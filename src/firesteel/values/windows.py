@@ -22,7 +22,7 @@ from firesteel.values.event_time import Span, common_span, moments
 from firesteel.values.records import listed, shown
 from firesteel.values.schemas.conform import in_utc
 from firesteel.values.streams import Stream
-from firesteel.values.traces import Instant, Trace
+from firesteel.values.traces import Instant, Trace, all_dropped
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
@@ -236,12 +236,16 @@ time has to be TIMESTAMP or TIMESTAMP_NTZ: in the subject, add .withColumn('at',
             if len(rest):
                 outside[name] = rest
         drawn = as_case(inputs).drawn
+        # Spark counts what it drops, and does not say which records these were.
+        dropped = all_dropped(trace)
         instants = (
             Instant(
                 index,
                 {name: parts[index] for name, parts in taken.items()},
                 {name: parts[index] for name, parts in given.items()},
                 time=start,
+                is_window=True,
+                recorded_dropped=dropped if dropped == 0 or len(spans) == 1 else None,
                 drawn=drawn,
             )
             for index, (start, _) in enumerate(spans)

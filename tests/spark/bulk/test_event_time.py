@@ -31,8 +31,8 @@ def marked(frame, delay="5 minutes"):
     return frame.withWatermark("ts", delay)
 
 
-def counted(window):
-    return lambda f: marked(f).groupBy(F.expr(window).alias("w")).count()
+def counted(window, *keys):
+    return lambda f: marked(f).groupBy(F.expr(window).alias("w"), *keys).count()
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def counted(window):
     ],
 )
 def test_windows_that_close_lie_on_a_grid(facts, window, cell):
-    found = facts(counted(window))
+    found = facts(counted(window, "k"))
     assert found.watermarks == (Watermark("input", "ts", 300_000),)
     assert (found.cells, found.cell) == ((cell,), cell and cell // 1000)
     assert not found.reacts and not found.by_batch

@@ -29,6 +29,16 @@ def test_tumbling_counts_batch_by_batch(spark):
     assert [instant.dropped for instant in trace] == [0, 0, 0, 0]
 
 
+def test_what_spark_drops_is_not_zero_in_windows(spark):
+    """The record of minute 1 comes when the watermark is at 42. Spark drops it, and does not say of which window."""
+    late = times([1, 2], [47], [1])
+    in_windows = fs.run(late, counts(), over=fs.tumbling("10 minutes", on=ON), spark=spark)
+    with pytest.raises(AttributeError, match="does not say in which windows"):
+        _ = in_windows[0].dropped
+    (whole,) = fs.run(late, counts(), over=fs.tumbling("1 hour", on=ON), spark=spark)
+    assert whole.dropped == 1
+
+
 @pytest.mark.parametrize(
     "over, taken, given",
     [
@@ -55,6 +65,7 @@ def test_a_tumbling_job_in_windows(spark, over, taken, given):
     trace = fs.run(TUMBLING, counts(), over=over, spark=spark)
     assert [[minute for (minute,) in rows(instant.input)] for instant in trace] == taken
     assert outputs(trace) == given
+    assert all(now.dropped == 0 for now in trace)
     lost = {name: rows(batch) for name, batch in trace.outside.items()}
     assert lost == ({"output": [(0, 2), (40, 2)]} if "session" in repr(over) else {})
 

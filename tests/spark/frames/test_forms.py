@@ -4,6 +4,11 @@ import pytest
 
 import firesteel as fs
 from firesteel import Falsified
+from firesteel.spark.frames.large import LargeBatch
+
+# An array of a variant, with items of two types: Spark tells no type for them.
+MIXED = "CAST(array(CAST({} AS VARIANT), CAST(1 AS VARIANT)) AS VARIANT)"
+DAY, DAY_TEXT = "date'2030-01-01'", "'2030-01-01'"
 
 SAME = {
     "nan": ("SELECT double('NaN') AS x", "SELECT -double('NaN') AS x"),
@@ -33,6 +38,7 @@ SAME = {
     ),
     "years that Python has not": ("SELECT timestamp'+12345-01-01 00:00:00' AS t, date'-0044-03-15' AS d",) * 2,
     "no rows": ("SELECT 1 AS a WHERE false",) * 2,
+    "a variant of several types": (f"SELECT {MIXED.format(DAY)} AS v",) * 2,
 }
 
 DIFFERENT = {
@@ -70,6 +76,16 @@ DIFFERENT = {
         "i='1 days'  i='24 hours'",
     ),
     "types in a variant": ("SELECT parse_json('1') AS v", "SELECT parse_json('\"1\"') AS v", "(BIGINT)"),
+    "a date and its text in an array of a variant": (
+        f"SELECT {MIXED.format(DAY)} AS v",
+        f"SELECT {MIXED.format(DAY_TEXT)} AS v",
+        """["2030-01-01",1] (ARRAY<VARIANT>: DATE, BIGINT)' v='["2030-01-01",1] (ARRAY<VARIANT>: STRING, BIGINT)""",
+    ),
+    "a date and its text deep in a variant": (
+        f"SELECT array(CAST(map('k', array({MIXED.format(DAY)}, CAST('x' AS VARIANT))) AS VARIANT)) AS v",
+        f"SELECT array(CAST(map('k', array({MIXED.format(DAY_TEXT)}, CAST('x' AS VARIANT))) AS VARIANT)) AS v",
+        "ARRAY<VARIANT>",
+    ),
     "years that Python has not": (
         "SELECT timestamp'+12345-01-01 00:00:00' AS t, map(1, array(date'-0044-03-15')) AS m",
         "SELECT timestamp'+12345-01-01 00:00:01' AS t, map(1, array(date'-0044-03-15')) AS m",
@@ -98,3 +114,23 @@ def test_different(spark, case):
     with pytest.raises(Falsified) as failure:
         fs.assert_same(left, right)
     assert " ".join(DIFFERENT[case][2].split()) in " ".join(str(failure.value).split())
+
+
+def test_vectors_are_compared_as_they_are_stored(spark):
+    linalg = pytest.importorskip("pyspark.ml.linalg")
+    dense, sparse = linalg.Vectors.dense([1.0, 2.0]), linalg.Vectors.sparse(2, [1], [2.0])
+
+    def frame(*vectors):
+        return spark.createDataFrame([(n, [vector]) for n, vector in enumerate(vectors)], ["n", "v"])
+
+    for dependence in (fs.unordered(), fs.ordered(), fs.same_key("n"), fs.barrier(lambda row: row.n == 0)):
+        fs.assert_same(frame(dense, sparse), frame(dense, sparse).coalesce(1), dependence=dependence)
+    nearly = frame(linalg.Vectors.dense([1.0, 2.01]), sparse)
+    fs.assert_same(frame(dense, sparse), nearly, equal=fs.equality(abs_tol=0.1))
+    with pytest.raises(Falsified, match=r"values=\[1.0, 2.0\]"):
+        fs.assert_same(frame(dense, sparse), nearly)
+    with pytest.raises(Falsified, match="column 'v': array<vector> left, ARRAY<DOUBLE> right"):
+        fs.assert_same(frame(dense), spark.sql("SELECT 0L AS n, array(1D) AS v"))
+    large = LargeBatch(frame(dense, sparse), frame(dense).schema)
+    assert large.same_as(LargeBatch(frame(sparse, dense), frame(dense).schema)).holds is False
+    assert large.same_as(large)

@@ -1,5 +1,6 @@
 """Batches that stay in Spark give the same answers as those on the driver."""
 
+import hypothesis
 import pytest
 
 import firesteel as fs
@@ -163,3 +164,36 @@ def test_a_comparison_leaves_nothing_in_the_cache(spark, large):
     assert large.same_as(ROWS) and not large.contains([("z", 0.0)])
     # What other tests kept may go meanwhile; nothing new may stay.
     assert set(spark.sparkContext._jsc.getPersistentRDDs()) <= before
+
+
+def forgot(record):
+    record.k == "a"  # noqa: B015
+
+
+def has_a_key(record):
+    if record.k is None:
+        raise AssertionError("no key")
+    return True
+
+
+def noisy(record):
+    hypothesis.event("asked")
+    return record.k is not None
+
+
+@pytest.mark.parametrize("question", ["every", "some", "none", "where"])
+def test_what_is_not_an_answer_is_refused_by_executors_too(small, large, question):
+    messages = []
+    for batch in (small, large):
+        with pytest.raises(fs.PredicateError, match=r"the predicate forgot, at .*, returned None") as refused:
+            getattr(batch, question)(forgot)
+        messages.append(str(refused.value))
+    assert messages[0] == messages[1]
+
+
+def test_a_failed_assertion_means_no_on_executors_too(small, large):
+    assert large.every(has_a_key) == small.every(has_a_key)
+    assert large.every(has_a_key).reason.endswith("has_a_key: no key")
+    nothing = Batch([ROWS[3]], schema=SCHEMA)
+    assert LargeBatch(nothing.df, nothing.schema).some(has_a_key) == nothing.some(has_a_key)
+    assert large.where(has_a_key) == small.where(noisy) == large.where(noisy)

@@ -8,14 +8,16 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
+import firesteel as fs
 from firesteel.errors import InvalidArgument
-from firesteel.spark.session import archive, java
+from firesteel.spark.session import archive, java, versions
 from firesteel.spark.session import start as module
 from firesteel.spark.session.start import session
 
@@ -115,10 +117,45 @@ class TestBeforeTheStart:
         with pytest.raises(InvalidArgument, match=r"lacks the module jdk\.incubator\.vector"):
             session()
 
+    def test_old_spark(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("pyspark.__version__", "4.1.4")
+        monkeypatch.setenv("JAVA_HOME", "/nowhere")  # not even looked for
+        with pytest.raises(InvalidArgument) as caught:
+            session()
+        assert str(caught.value) == (
+            "firesteel needs Spark 4.2 or later, and this is Spark 4.1.4: `pip install 'pyspark>=4.2'`"
+        )
+
+    def test_no_spark(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "pyspark", None)
+        with pytest.raises(InvalidArgument, match=r"PySpark is not installed: `pip install 'pyspark>=4\.2'`"):
+            session()
+
     def test_spark_connect(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SPARK_REMOTE", "sc://somewhere")
         with pytest.raises(InvalidArgument, match="SPARK_REMOTE='sc://somewhere' asks for Spark Connect"):
             session()
+
+
+def test_a_running_session_of_an_old_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever started it, and also where it is given as an option."""
+
+    class Old(SparkSession):
+        version = "4.0.2"
+
+        def __init__(self) -> None:
+            pass
+
+    monkeypatch.setattr(module, "_running", Old)
+    with pytest.raises(InvalidArgument, match=r"needs Spark 4\.2 or later, and this is Spark 4\.0\.2"):
+        session()
+    with pytest.raises(InvalidArgument, match=r"this is Spark 4\.0\.2"):
+        fs.run(fs.Stream("n INT", []), lambda frame: frame, spark=Old())
+
+
+def test_the_promise_is_the_packages() -> None:
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))
+    assert f"pyspark>={'.'.join(map(str, versions.OLDEST))}" in project["project"]["dependencies"]
 
 
 def _fake_java(home: Path, script: str) -> None:

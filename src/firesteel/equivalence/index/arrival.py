@@ -7,9 +7,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from firesteel.equivalence.dependence import Dependence
 from firesteel.equivalence.index.keys import key_columns, key_function
 from firesteel.equivalence.index.sides import MATCHED, Conflict, Outcome, Pair, Plan, Side, Waiting
+from firesteel.values.dependence import Dependence
 from firesteel.values.equality import Equality
 
 

@@ -6,8 +6,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
-from firesteel.equivalence.dependence import Barrier
 from firesteel.equivalence.index.sides import MATCHED, Conflict, Outcome, Pair, Plan, Side, Waiting
+from firesteel.values.dependence import Barrier
 from firesteel.values.equality import Equality
 
 

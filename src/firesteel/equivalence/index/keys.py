@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from firesteel.equivalence.dependence import Both, Dependence, Either, SameKey, value_of
 from firesteel.errors import InvalidArgument
+from firesteel.values.dependence import Both, Dependence, Either, SameKey, value_of
 from firesteel.values.equality import EXACT, Equality
 from firesteel.values.records import brief, canonical
 

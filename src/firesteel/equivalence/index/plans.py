@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from firesteel.equivalence.dependence import (
+from firesteel.equivalence.index.arrival import Scan
+from firesteel.equivalence.index.counted import Count
+from firesteel.equivalence.index.epochs import Epochs
+from firesteel.equivalence.index.keyed import Keyed, Partition
+from firesteel.equivalence.index.queued import Queue
+from firesteel.equivalence.index.sides import Plan
+from firesteel.values.dependence import (
     Barrier,
     Both,
     Dependence,
@@ -13,19 +19,13 @@ from firesteel.equivalence.dependence import (
     both,
     either,
 )
-from firesteel.equivalence.index.arrival import Scan
-from firesteel.equivalence.index.counted import Count
-from firesteel.equivalence.index.epochs import Epochs
-from firesteel.equivalence.index.keyed import Keyed, Partition
-from firesteel.equivalence.index.queued import Queue
-from firesteel.equivalence.index.sides import Plan
 from firesteel.values.equality import EXACT, Equality
 
 
 def plan(dependence: Dependence, equality: Equality = EXACT) -> Plan:
     """The fastest index that gives the same verdict as the general algorithm, at the same record.
 
-    >>> from firesteel.equivalence.dependence import same_key
+    >>> from firesteel.values.dependence import same_key
     >>> plan(same_key("user") & same_key("day"))
     Keyed(columns=('user', 'day'), equality=equality())
     """

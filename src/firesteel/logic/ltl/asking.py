@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from firesteel.errors import PredicateError, described
-from firesteel.logic.answers import as_bool
 from firesteel.logic.ltl.formulas import Atom, Consume, Formula, Let, formula_of
+from firesteel.values.answers import as_answer, ask, raised, returned
 from firesteel.values.checks import Check
 
 
@@ -25,37 +25,33 @@ class Memory:
 def asked(atom: Atom, instant: Any, index: int) -> bool | Check:
     """What a predicate answers about an instant."""
     try:
-        answer: Any = atom.predicate(instant)
+        answer: Any = ask(atom.predicate, instant)
     except Exception as error:
-        raise PredicateError(f"the predicate {atom.name} raised {error!r} at instant {index}") from error
+        raised(f"the predicate {atom.name}", f"at instant {index}", error)
     if answer is True or answer is False:
         return answer
-    known = answer if isinstance(answer, Check) else as_bool(answer)
+    known = as_answer(answer)
     if known is None:
-        raise PredicateError(
-            f"the predicate {atom.name}, at instant {index}, returned {described('answer', answer)}: {_instead(answer)}"
-        )
+        raise PredicateError(f"the predicate {atom.name}, at instant {index}, {_instead(answer)}")
     return known
 
 
 def body_formula(node: Let | Consume, instant: Any, index: int) -> Formula:
     """The formula that the function inside `let` or `consume` returns for an instant."""
     try:
-        made = node.body(instant)
+        made = ask(node.body, instant)
     except Exception as error:
-        raise PredicateError(f"{node!r} raised {error!r} at instant {index}") from error
-    known = made if isinstance(made, (Formula, Check)) else as_bool(made)
+        raised(repr(node), f"at instant {index}", error)
+    known = made if isinstance(made, Formula) else as_answer(made)
     if known is None:
-        raise PredicateError(
-            f"{node!r} returned {described('answer', made)} at instant {index}: it has to return a formula, a bool or "
-            "a Check" + ("; is a `return` missing?" if made is None else "")
-        )
+        raise PredicateError(f"{node!r}, at instant {index}, {returned(made, instead='a formula, a bool or a Check')}")
     return formula_of(known)
 
 
 def _instead(answer: Any) -> str:
     if isinstance(answer, Formula):
-        return "a predicate answers for one instant; to return a formula, write fs.let(...) or fs.consume(...)"
-    if answer is None:
-        return "it has to return a bool or a Check; is a `return` missing?"
-    return "it has to return a bool or a Check; write bool(...) around it if that is what you mean"
+        return (
+            f"returned {described('answer', answer)}: a predicate answers for one instant; to return a formula, write "
+            "fs.let(...) or fs.consume(...)"
+        )
+    return returned(answer)

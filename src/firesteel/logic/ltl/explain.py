@@ -21,6 +21,7 @@ from firesteel.logic.ltl.formulas import (
     Formula,
     Historically,
     Implies,
+    Intervals,
     Let,
     Next,
     Not,
@@ -31,6 +32,8 @@ from firesteel.logic.ltl.formulas import (
     Since,
     Until,
 )
+from firesteel.logic.ltl.intervals import after
+from firesteel.logic.pptl.explain import Explanation, explained
 from firesteel.logic.verdicts import Verdict
 from firesteel.values.checks import Check
 
@@ -73,6 +76,13 @@ class Reason:
             yield self
         for reason in self.because:
             yield from reason.leaves()
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalReason(Reason):
+    """The reason of a formula of PPTL: also what was open of it at each instant, counted from where it starts."""
+
+    explanation: Explanation | None = None
 
 
 def explain(formula: Formula, trace: Iterable[Any], *, ended: bool = True, memory: Memory | None = None) -> Reason:
@@ -160,6 +170,8 @@ class _Reader:
                     lambda k: self.value(after, k, start),
                     FALSE,
                 )
+            case Intervals():
+                return self.interval(formula, at)[0]
         raise AssertionError(f"no rule for {type(formula).__name__}")
 
     def all(self, formulas: Iterable[Formula], instants: Iterable[int], start: int) -> Verdict:
@@ -192,6 +204,25 @@ class _Reader:
     def open(self, formula: Always | Eventually | Until | Release, closed: Verdict) -> Verdict:
         """What instants still to come could add: nothing if there is a bound, or if the trace has ended."""
         return closed if formula.bound is not None or self.ended else INCONCLUSIVE
+
+    def interval(self, formula: Intervals, at: int) -> tuple[Verdict, list[dict[Atom, bool]]]:
+        """The value of a formula of PPTL, and what its predicates were asked at each instant that it took."""
+        asked: list[dict[Atom, bool]] = []
+        atoms = {atom.name: atom for atom in formula.predicates}
+        whole, place = formula.automaton, 0
+
+        def holds(name: str) -> bool:
+            asked[-1][atoms[name]] = bool(self.answer(atoms[name], at + len(asked) - 1))
+            return asked[-1][atoms[name]]
+
+        for _ in range(at, len(self.trace)):
+            asked.append({})
+            place = after(whole, place, holds)
+            if whole.verdicts[place].definite:
+                return whole.verdicts[place], asked
+        if not asked or not self.ended:
+            return INCONCLUSIVE, asked
+        return (TRUE if whole.accepting[place] else FALSE), asked
 
     def answer(self, atom: Atom, at: int) -> bool | Check:
         key = (id(atom), at)
@@ -251,9 +282,22 @@ class _Reader:
             case Since(holds, after):
                 here = self.back(formula, at, start)
                 because = self.why_until(holds, after, here, verdict, start)
+            case Intervals():
+                return self.why_interval(formula, at)
             case _:
                 raise AssertionError(f"no rule for {type(formula).__name__}")
         return Reason(formula, verdict, at, here, None, tuple(self.why(f, k, start) for f, k in because[-_MOST:]))
+
+    def why_interval(self, formula: Intervals, at: int) -> Reason:
+        verdict, asked = self.interval(formula, at)
+        if not asked:
+            return IntervalReason(formula, verdict, at, range(at, at + 1))
+        letters = [frozenset(atom.name for atom, held in now.items() if held) for now in asked]
+        explanation = explained(formula.formula, letters, formula.automaton, ended=self.ended)
+        because = tuple(
+            self.why(atom, at + index, at) for index, now in list(enumerate(asked))[-_MOST:] for atom in now
+        )
+        return IntervalReason(formula, verdict, at, range(at, at + len(asked)), None, because, explanation)
 
     def deciding(
         self, parts: list[tuple[Formula, int]], verdict: Verdict, start: int, conjunction: bool

@@ -17,6 +17,7 @@ from firesteel.names import name_of
 from firesteel.values.checks import Check
 
 if TYPE_CHECKING:
+    from firesteel.logic import pptl
     from firesteel.logic.ltl.explain import Reason
     from firesteel.logic.ltl.monitor import Monitor
 
@@ -281,6 +282,21 @@ class Since(Formula):
         return f"since({self.holds!r}, {self.after!r}{_bound('within', self.bound)})"
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Intervals(Formula):
+    """A formula of PPTL over predicates: it speaks of the instants from this one to the end of the trace."""
+
+    formula: pptl.Formula
+    predicates: tuple[Atom, ...]
+    """A predicate for each of its names, in the order of the names."""
+    automaton: pptl.Automaton = field(compare=False)
+    premises: tuple[Implies, ...] = ()
+    """The implications in it whose premise speaks of one instant only."""
+
+    def __repr__(self) -> str:
+        return f"pptl({str(self.formula)!r})"
+
+
 PAST = (Previously, Once, Historically, Since)
 
 TRUE: Formula = Constant(Verdict.TRUE)
@@ -298,6 +314,8 @@ def children(formula: Formula) -> tuple[Formula, ...]:
             return (body,)
         case Implies(first, second) | Until(first, second) | Release(first, second) | Since(first, second):
             return (first, second)
+        case Intervals(predicates=predicates, premises=premises):
+            return (*predicates, *premises)
         case _:
             return ()
 

@@ -20,6 +20,7 @@ from firesteel.logic.ltl.formulas import (
     Formula,
     Historically,
     Implies,
+    Intervals,
     Let,
     Next,
     Not,
@@ -32,6 +33,9 @@ from firesteel.logic.ltl.formulas import (
     children,
     postorder,
 )
+from firesteel.logic.ltl.intervals import decided_after
+from firesteel.logic.pptl.operators import not_
+from firesteel.logic.pptl.questions import witness
 from firesteel.logic.verdicts import Verdict
 
 
@@ -52,14 +56,16 @@ def required_length(formula: Formula) -> int | None:
             return _plus(_longest(formula), bound - 1)
         case Previously(body):
             return _plus(required_length(body), -1)
+        case Intervals(automaton=automaton):
+            return decided_after(automaton)
         case _:
             return _longest(formula)
 
 
 def shortest_true(formula: Formula) -> int:
     """No trace shorter than this makes the formula true. It is 0 for a formula that no trace makes true."""
-    shortest = _shortest(formula, first=True).true
-    return 0 if math.isinf(shortest) else int(shortest)
+    true = shortest(formula).true
+    return 0 if math.isinf(true) else int(true)
 
 
 def open_at_the_end(formula: Formula, returned: Iterable[Formula] = ()) -> bool:
@@ -104,76 +110,86 @@ def _plus(length: int | None, more: int) -> int | None:
     return None if length is None else max(0, length + more)
 
 
-class _Shortest(NamedTuple):
+class Shortest(NamedTuple):
     """The fewest instants, counted from the current one, that could make a formula true, and false."""
 
     true: float
     false: float
 
 
-def _shortest(formula: Formula, first: bool) -> _Shortest:
-    """`first` says that this is the trace's first instant, where there is no past."""
+def shortest(formula: Formula, first: bool = True) -> Shortest:
+    """The fewest instants that could make a formula true, and false; infinitely many where none could.
+
+    `first` says that this is the trace's first instant, where there is no past.
+
+    >>> import firesteel as fs
+    >>> shortest(fs.previously(lambda x: x))
+    Shortest(true=inf, false=0)
+    """
     match formula:
         case Constant(verdict):
-            return _Shortest(
+            return Shortest(
                 0 if verdict is Verdict.TRUE else math.inf,
                 0 if verdict is Verdict.FALSE else math.inf,
             )
         case Atom() | Let() | Consume():
-            return _Shortest(1, 1)
+            return Shortest(1, 1)
         case Not(body):
-            return _swapped(_shortest(body, first))
+            return _swapped(shortest(body, first))
         case And(parts):
-            each = [_shortest(part, first) for part in parts]
-            return _Shortest(max(s.true for s in each), min(s.false for s in each))
+            each = [shortest(part, first) for part in parts]
+            return Shortest(max(s.true for s in each), min(s.false for s in each))
         case Or(parts):
-            each = [_shortest(part, first) for part in parts]
-            return _Shortest(min(s.true for s in each), max(s.false for s in each))
+            each = [shortest(part, first) for part in parts]
+            return Shortest(min(s.true for s in each), max(s.false for s in each))
         case Implies(premise, then):
-            return _shortest(Or((Not(premise), then)), first)
+            return shortest(Or((Not(premise), then)), first)
         case Next(body, times):
-            body_shortest = _shortest(body, False)
-            return _Shortest(_later(body_shortest.true, times), _later(body_shortest.false, times))
+            body_shortest = shortest(body, False)
+            return Shortest(_later(body_shortest.true, times), _later(body_shortest.false, times))
         case Always(body, bound):
-            now, later = _shortest(body, first), _shortest(body, False)
+            now, later = shortest(body, first), shortest(body, False)
             if bound == 1:
                 return now
             false = min(now.false, later.false)
             if bound is None:
-                return _Shortest(0, max(1, false))
-            return _Shortest(max(now.true, _later(later.true, bound - 1)), false)
+                return Shortest(0, max(1, false))
+            return Shortest(max(now.true, _later(later.true, bound - 1)), false)
         case Eventually(body, bound):
-            return _swapped(_shortest(Always(Not(body), bound), first))
+            return _swapped(shortest(Always(Not(body), bound), first))
         case Until(before, then, bound):
             return _until(before, then, bound, first)
         case Release(before, then, bound):
             return _swapped(_until(Not(before), Not(then), bound, first))
         case Previously(body):
             if first:
-                return _Shortest(math.inf, 0)
-            then_shortest = _shortest(body, False)
-            return _Shortest(max(0, then_shortest.true - 1), 0)
+                return Shortest(math.inf, 0)
+            then_shortest = shortest(body, False)
+            return Shortest(max(0, then_shortest.true - 1), 0)
         case Once(body) | Since(_, body):
-            now = _shortest(body, first)
-            return now if first else _Shortest(0, now.false)
+            now = shortest(body, first)
+            return now if first else Shortest(0, now.false)
         case Historically(body):
-            now = _shortest(body, first)
-            return now if first else _Shortest(now.true, 0)
+            now = shortest(body, first)
+            return now if first else Shortest(now.true, 0)
+        case Intervals(formula=formula_of_intervals):
+            word, against = witness(formula_of_intervals), witness(not_(formula_of_intervals))
+            return Shortest(math.inf if word is None else len(word), math.inf if against is None else len(against))
     raise AssertionError(f"no rule for {type(formula).__name__}")
 
 
-def _until(before: Formula, then: Formula, bound: int | None, first: bool) -> _Shortest:
-    before_now, before_later = _shortest(before, first), _shortest(before, False)
-    then_now, then_later = _shortest(then, first), _shortest(then, False)
+def _until(before: Formula, then: Formula, bound: int | None, first: bool) -> Shortest:
+    before_now, before_later = shortest(before, first), shortest(before, False)
+    then_now, then_later = shortest(then, first), shortest(then, False)
     if bound == 1:
         return then_now
     true = min(then_now.true, max(before_now.true, then_later.true))
     if bound is None:
-        return _Shortest(max(1, true), 0)
+        return Shortest(max(1, true), 0)
     broken_at_once = max(before_now.false, then_now.false)
     broken_later = max(before_later.false, then_now.false, then_later.false)
     never_then = max(then_now.false, _later(then_later.false, bound - 1))
-    return _Shortest(true, min(broken_at_once, broken_later, never_then))
+    return Shortest(true, min(broken_at_once, broken_later, never_then))
 
 
 def _later(instants: float, by: int) -> float:
@@ -181,5 +197,5 @@ def _later(instants: float, by: int) -> float:
     return instants + by if instants > 0 else instants
 
 
-def _swapped(shortest: _Shortest) -> _Shortest:
-    return _Shortest(shortest.false, shortest.true)
+def _swapped(shortest: Shortest) -> Shortest:
+    return Shortest(shortest.false, shortest.true)

@@ -24,6 +24,7 @@ from firesteel.logic.ltl.formulas import (
     Formula,
     Historically,
     Implies,
+    Intervals,
     Let,
     Next,
     Not,
@@ -34,6 +35,8 @@ from firesteel.logic.ltl.formulas import (
     Since,
     Until,
 )
+from firesteel.logic.ltl.intervals import after, distances_to
+from firesteel.logic.verdicts import Verdict
 
 
 def margin(formula: Formula, trace: Sequence[Any], memory: Memory | None = None) -> float:
@@ -99,6 +102,8 @@ class _Margins:
                 return _all(self.of(body, before, start) for before in _back(at, start, bound))
             case Since(holds, after, bound):
                 return self._until(holds, after, _back(at, start, bound), start)
+            case Intervals():
+                return self._interval(formula, at)
             case _:
                 raise TypeError(f"{formula!r} is not a formula that is known here")
 
@@ -115,6 +120,22 @@ class _Margins:
             if before is not None and before < 0:
                 break
         return _any(ways)
+
+    def _interval(self, formula: Intervals, at: int) -> float | None:
+        """A trace is the closer, the fewer instants were missing until it had been false for good."""
+        atoms = {atom.name: atom for atom in formula.predicates}
+        whole, place, closest = formula.automaton, 0, 1.0
+        distances = distances_to(whole, Verdict.FALSE)
+        for index in range(at, len(self._trace)):
+            answers = {name: self._asked(atom, index) for name, atom in atoms.items()}
+            place = after(whole, place, lambda name: (answers[name] or -1.0) > 0)  # noqa: B023
+            if whole.verdicts[place].definite:
+                return 1.0 if whole.verdicts[place] is Verdict.TRUE else -1.0
+            if place in distances:
+                closest = min(closest, distances[place] / (distances[place] + 1))
+        if at >= len(self._trace):
+            return None
+        return closest if whole.accepting[place] else -1.0
 
     def _asked(self, atom: Atom, at: int) -> float | None:
         if at >= len(self._trace):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from firesteel.logic.ltl import past, progression
+from firesteel.logic.ltl import intervals, past, progression
 from firesteel.logic.ltl.asking import Memory
 from firesteel.logic.ltl.formulas import Formula, Implies, postorder
 from firesteel.logic.ltl.obligations import Left, opened
@@ -17,7 +17,7 @@ from firesteel.logic.verdicts import Verdict
 
 INCONCLUSIVE = Verdict.INCONCLUSIVE
 
-_RULES: progression.Rules = {**progression.RULES, **past.RULES}
+_RULES: progression.Rules = {**progression.RULES, **past.RULES, **intervals.RULES}
 
 
 class Monitor:

@@ -83,6 +83,15 @@ class Turn:
             self.seen = self.index
         self.known.clear()
 
+    def note(self, implication: int, held: bool) -> None:
+        """The premise of this implication was asked for, and held or not."""
+        key = implication if implication in self.lasting else _PASSING
+        self.asked[key] = held or self.asked.get(key, False)
+
+    def met(self, implication: int) -> bool:
+        """Did the premise of this implication hold at an earlier instant?"""
+        return self.asked.get(implication, False)
+
     def end(self) -> None:
         self.instant = None
         self.ended = self.flat = True

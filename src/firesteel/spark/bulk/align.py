@@ -47,6 +47,13 @@ class TimeFacts:
     """
     by_batch: bool = False
     """Do the records that come out in the end depend on the micro-batch in which an input record came?"""
+    to_the_end: bool = False
+    """Does the watermark after the last batch show in the output even if event time then ends?
+
+    Spark runs a micro-batch without data at that watermark, and only then one at the end of event time. A single
+    operator puts out the same records in one or in both. A function may be told the watermark, or see what comes at
+    once; and a second operator may keep or drop a record by what it got before.
+    """
 
     @property
     def cell(self) -> int | None:
@@ -90,11 +97,13 @@ def _milliseconds(moment: datetime) -> int:
 
 
 def watermarks_alone(edges: Edges, operators: Sequence[Watermark], length: int, lowest: bool) -> list[int]:
-    """The watermark in force in each batch of a case that runs alone, in milliseconds; 0 where there is none."""
-    found, current = [], 0
+    """The watermark in force in each batch of a case that runs alone, and the one after its last batch.
+
+    In milliseconds; 0 where there is none.
+    """
+    found, current = [0], 0
     latest: dict[Watermark, int] = {}
     for index in range(length):
-        found.append(current)
         for operator in operators:
             edge = edges[operator][index]
             if edge is not None and edge[1] is not None:
@@ -102,6 +111,7 @@ def watermarks_alone(edges: Edges, operators: Sequence[Watermark], length: int, 
         values = [latest.get(operator, 0) for operator in operators]
         if values:
             current = max(current, min(values) if lowest else max(values))
+        found.append(current)
     return found
 
 
@@ -116,16 +126,19 @@ def has_late_records(edges: Edges, facts: Sequence[TimeFacts], alone: Sequence[S
     )
 
 
-def cell_of(edges: Edges, facts: Sequence[TimeFacts], length: int) -> Hashable:
+def cell_of(edges: Edges, facts: Sequence[TimeFacts], length: int, *, close: bool) -> Hashable:
     """What cases have to have in common to run together.
 
     Every watermark counts by itself. Cases whose lowest watermarks are equal may move different ones, and the lowest of
-    all cases together is then another.
+    all cases together is then another. The watermark after the last batch counts too: Spark runs a micro-batch without
+    data at it. Where event time then ends (`close`), that brings out all the same, unless the facts say otherwise.
     """
     return tuple(
         tuple(
             watermark if fact.cell is None else watermark // fact.cell
-            for watermark in watermarks_alone(edges, [operator], length, True)
+            for watermark in watermarks_alone(edges, [operator], length, True)[
+                : length if close and not fact.to_the_end else length + 1
+            ]
         )
         for fact in facts
         if fact.cells

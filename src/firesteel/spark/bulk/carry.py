@@ -72,8 +72,8 @@ class _Carrier:
         # current_timestamp, localtimestamp, now, and others whose value a query is given when it starts
         reads_clock = plan.handle.containsPattern(catalyst.named("trees.TreePattern").CURRENT_LIKE())
         optimizer = catalyst.spark._jsparkSession.sessionState().optimizer()
-        optimised = cache(lambda: read(catalyst.spark, optimizer.execute(plan.handle)))
-        self.time = EventTime(self._inputs, optimised, reads_clock=reads_clock)
+        self._optimised = cache(lambda: read(catalyst.spark, optimizer.execute(plan.handle)))
+        self.time = EventTime(self._inputs, self._optimised, reads_clock=reads_clock)
 
     def rebuilt(self, node: Node) -> _Rebuilt:
         """The plan with the column kept."""
@@ -105,6 +105,8 @@ class _Carrier:
             case "Aggregate":
                 return self._aggregate(node, made, case)
             case "Deduplicate" | "DeduplicateWithinWatermark":
+                if not node.expressions_of("keys"):
+                    raise CannotCarry("it drops duplicates without a column to tell them by, which Spark refuses")
                 self.time.keeps_state()
                 # Without its spec, from which Spark would find the user's keys again when the query starts.
                 keys = node.handle.keys().appended(case)
@@ -152,10 +154,22 @@ class _Carrier:
         if not node.expressions_of("groupingExpressions"):
             # Alone it has a row even before the first record.
             raise CannotCarry("it aggregates without groupBy, so it puts out a row even when there is no input")
+        self._refuse_lone_sessions(node)
         self.time.aggregates(node, self._mode)
         groups = self._all_apart(node, "groupingExpressions", case).appended(case)
         results = self._all_apart(node, "aggregateExpressions", case).appended(case)
         return self._logical.Aggregate(groups, results, made, node.handle.hint()), case
+
+    def _refuse_lone_sessions(self, node: Node) -> None:
+        """Refuse sessions without a key, as Spark does: the hidden column would be one.
+
+        Spark leaves out constants among the keys before it looks, so the plan after optimisation decides.
+        """
+        if any(map(_is_session, node.expressions_of("groupingExpressions"))):
+            for found in self._optimised().walk():
+                groups = found.expressions_of("groupingExpressions") if found.kind == "Aggregate" else ()
+                if len(groups) == 1 and _is_session(groups[0]):
+                    raise CannotCarry("it groups by a session window without a key, which Spark refuses")
 
     def _expand(self, node: Node, made: Any, case: Any) -> _Rebuilt:
         columns = len(node.output)
@@ -247,6 +261,10 @@ def _refuse_mixed(node: Node) -> None:
         raise CannotCarry(
             f"a function of whole columns (pandas, Arrow) in a {node.kind} would see several cases at once"
         )
+
+
+def _is_session(expression: Expression) -> bool:
+    return "spark.sessionWindow" in expression.metadata
 
 
 def _has_vectorised(expression: Expression) -> bool:

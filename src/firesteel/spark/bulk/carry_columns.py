@@ -33,7 +33,7 @@ class Arguments:
 
 
 def _exact_series(column: Any, dtype: str | None) -> Any:
-    import pandas as pd  # type: ignore[import-untyped]
+    import pandas as pd
 
     if dtype is None or not isinstance(column, pd.Series):
         return column

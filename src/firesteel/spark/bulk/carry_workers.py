@@ -143,7 +143,7 @@ def _each(made: Iterable[Any], case: Any, widen: Widen) -> Iterator[Any]:
 
 
 def _is_list(made: Any) -> bool:
-    import pandas as pd  # type: ignore[import-untyped]
+    import pandas as pd
 
     return isinstance(made, Iterable) and not isinstance(made, pd.DataFrame)
 

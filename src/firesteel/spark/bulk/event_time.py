@@ -26,6 +26,7 @@ class EventTime:
         # The clock stands still during a micro-batch and shows another time in the next.
         self._reacts = reads_clock
         self._by_batch = False
+        self._calls_functions = False
 
     @property
     def facts(self) -> TimeFacts:
@@ -35,11 +36,12 @@ class EventTime:
             # Of two operators with state, one waits for the results of the other.
             reacts=self._reacts or len(self._cells) > 1,
             by_batch=self._by_batch or self._reacts,
+            to_the_end=bool(self._cells) and (self._calls_functions or len(self._cells) > 1),
         )
 
     def sees_batches(self) -> None:
         """Remember a function that is called with what one micro-batch brings."""
-        self._by_batch = True
+        self._by_batch = self._calls_functions = True
 
     def keeps_state(self, grid: int | None = None, *, reacts: bool = True) -> None:
         """Remember an operator with state, which compares with the watermark if there is one."""

@@ -60,13 +60,15 @@ class SharedQueries:
         facts = list(self._time.values())
         if not any(fact.watermarks for fact in facts):
             return [list(range(len(self._cases)))]
+        # In complete mode event time does not end.
+        closes = self._how.close and all(self._how.mode_of(name) != "complete" for name in self._time)
         together: dict[Hashable, list[int]] = {}
         for number, case in enumerate(self._cases):
             alone = self._watermarks[id(case)]
             if not has_late_records(self._edges[number], facts, alone):
                 # Event time ends for all of them at once, so they have to be of one length.
-                key = () if self.as_one_batch else (case.length, cell_of(self._edges[number], facts, case.length))
-                together.setdefault(key, []).append(number)
+                cell = cell_of(self._edges[number], facts, case.length, close=closes)
+                together.setdefault(() if self.as_one_batch else (case.length, cell), []).append(number)
         least = 1 if also_single and len(together) <= _FEW else 2
         return [group for group in together.values() if len(group) >= least]
 
@@ -108,7 +110,7 @@ class SharedQueries:
                         case.batches_at(index),
                         {name: batches[number] for name, batches in outputs.items()},
                         time=time,
-                        watermark=min((at for at in known if at is not None), default=None),
+                        recorded_watermark=min((at for at in known if at is not None), default=None),
                         drawn=case.drawn,
                     )
                 )

@@ -13,7 +13,7 @@ from firesteel.spark.bulk.shared import SharedQueries
 from firesteel.spark.engines.subject import Subject, taken_by
 from firesteel.spark.failures import CannotCarry
 from firesteel.spark.running import Running
-from firesteel.values.cases import Case
+from firesteel.values.cases import Case, exact
 from firesteel.values.traces import Trace
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def exercise_together(
 def _refuse_different(subject: Subject, cases: Sequence[Case]) -> None:
     """Refuse a subject whose program depends on values that are drawn for every case."""
     given = [taken_by(subject, case.drawn) for case in cases]
-    if any(values != given[0] for values in given):
+    if any(exact(values) != exact(given[0]) for values in given):
         names = dict.fromkeys(name for values in given for name in values)
         raise CannotCarry(f"it depends on {', '.join(names)}, drawn for every case")
 

@@ -74,7 +74,9 @@ class Building:
 
     def _outputs(self, sources: Mapping[str, MemorySource]) -> Mapping[str, DataFrame]:
         inputs = {name: source.df for name, source in sources.items()}
-        return outputs_of(self._spark, self._subject, inputs, self._case.drawn)
+        outputs = outputs_of(self._spark, self._subject, inputs, self._case.drawn)
+        self._how.refuse_unknown_modes(outputs)
+        return outputs
 
 
 def _one_at_a_time() -> AbstractContextManager[object]:

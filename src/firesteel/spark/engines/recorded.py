@@ -72,4 +72,11 @@ def with_unique_names(schema: StructType) -> StructType:
 
 def from_local(moment: datetime) -> datetime:
     """A collected timestamp in UTC: PySpark makes naive datetimes in the process's own zone, with the fold set."""
-    return moment.astimezone(UTC)
+    try:
+        return moment.astimezone(UTC)
+    except (OverflowError, ValueError):
+        # Python looks a day ahead and a day back, which may be in a year that it does not have. The calendar, and with
+        # it the zone's rule, repeats itself after 400 years.
+        years = 400 if moment.year < 5000 else -400
+        shifted = moment.replace(year=moment.year + years).astimezone(UTC)
+        return shifted.replace(year=shifted.year - years)

@@ -95,8 +95,8 @@ def _instant(case: Case, index: int, outputs: Mapping[str, Batch], queries: Sequ
         case.batches_at(index),
         outputs,
         time=queries[0].time(index),
-        watermark=min(watermarks, default=None),
-        dropped=sum(query.dropped for query in queries),
+        recorded_watermark=min(watermarks, default=None),
+        recorded_dropped=sum(query.dropped for query in queries),
         recorded_state=together(states) if states else None,
         drawn=case.drawn,
     )

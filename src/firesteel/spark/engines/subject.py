@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -81,23 +81,31 @@ def taken_by(subject: Subject, drawn: Record) -> dict[str, Any]:
     return {name: value for name, value in drawn.__dict__.items() if name in parameters}
 
 
-def call_subject(subject: Subject, frames: Mapping[str, Any], drawn: Record) -> Any:
-    """What the subject makes of its inputs: one is handed over by position, several by name, as are drawn values."""
+def refuse_call(subject: Subject, names: Iterable[str], drawn: Record) -> None:
+    """Refuse a subject that cannot be called with streams of these names; no Spark is needed to say so."""
     if not callable(subject):
         raise InvalidArgument(f"{described('subject', subject)} is not a function of DataFrames")
-    by_name = {} if list(frames) == ["input"] else dict(frames)
-    by_place = () if by_name else tuple(frames.values())
-    by_name |= taken_by(subject, drawn)
+    known = list(names)
+    by_name: dict[str, Any] = {} if known == ["input"] else dict.fromkeys(known)
+    by_place = () if by_name else (None,)
     try:
-        inspect.signature(subject).bind(*by_place, **by_name)
+        inspect.signature(subject).bind(*by_place, **by_name, **taken_by(subject, drawn))
     except TypeError as error:
         takes = ", ".join(inspect.signature(subject).parameters)
         raise InvalidArgument(
-            f"the subject {name_of(subject)}({takes}) cannot take the streams {', '.join(map(repr, frames))}: {error}. "
+            f"the subject {name_of(subject)}({takes}) cannot take the streams {', '.join(map(repr, known))}: {error}. "
             "One stream is handed over by position; a dict of streams by name"
         ) from None
     except ValueError:
         pass  # a builtin without a signature: let it be called
+
+
+def call_subject(subject: Subject, frames: Mapping[str, Any], drawn: Record) -> Any:
+    """What the subject makes of its inputs: one is handed over by position, several by name, as are drawn values."""
+    refuse_call(subject, frames, drawn)
+    by_name = {} if list(frames) == ["input"] else dict(frames)
+    by_place = () if by_name else tuple(frames.values())
+    by_name |= taken_by(subject, drawn)
     try:
         with _quiet():
             return subject(*by_place, **by_name)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from firesteel.evidence.frames import ColumnTypes
 from firesteel.spark.engines.recorded import with_unique_names
+from firesteel.spark.frames.stored import storage
 from firesteel.values.schemas import type_ddl
 
 if TYPE_CHECKING:
@@ -76,7 +77,10 @@ def schema_difference(left: StructType, right: StructType, ignore: Sequence[str]
 
 
 def _ddl(kinds: dict[str, DataType], name: str) -> str | None:
-    return type_ddl(kinds[name]) if name in kinds else None
+    if name not in kinds:
+        return None
+    kind = kinds[name]
+    return type_ddl(kind) if storage(kind) == kind else kind.simpleString()
 
 
 def _agree(left: DataType, right: DataType) -> bool:

@@ -13,6 +13,7 @@ from firesteel.evidence.frames import Difference, Undecided
 from firesteel.spark.frames.close import judged
 from firesteel.spark.frames.columns import by_name, by_position
 from firesteel.spark.frames.rows import Arrival, Places, together
+from firesteel.spark.frames.stored import stored
 from firesteel.values.equality import Equality
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def difference(
     left: DataFrame, right: DataFrame, equal: Equality, places: Places | None = None
 ) -> Difference | Undecided | None:
     """How the rows of two frames with columns of the same names and types differ; None if they do not."""
+    left, right = stored(left), stored(right)
     both = together(left, right, by_name(left.schema, right.schema, equal.ignore), places)
     with both.uneven().cached() as uneven:
         if uneven.counts == (0, 0):
@@ -44,6 +46,7 @@ def surplus(left: DataFrame, right: DataFrame, *, most: int, distinct: bool, onl
     Columns are compared by position. `distinct` looks only at whether a frame has a row, not how often; `only_right`
     leaves out the rows that the left frame has more often.
     """
+    left, right = stored(left), stored(right)
     both = together(left, right, by_position(left.schema, right.schema), Arrival())
     with both.uneven(distinct=distinct, only_right=only_right).cached() as uneven:
         return Difference(*uneven.counts, *uneven.first(most)) if any(uneven.counts) else Difference()

@@ -1,7 +1,8 @@
 """The form of a value: one that is equal, for Spark, to the form of every equal value. And back, from form to value.
 
-Spark can group and sort by forms. A map becomes its sorted entries, a struct gets its fields in a given order, and a
-value of a type that Spark cannot group becomes text. All other values are their own form.
+Spark can group and sort by forms. A map becomes its sorted entries, a struct gets its fields in a given order, a moment
+or a day becomes a number, and a value of a type that Spark cannot group becomes text. All other values are their own
+form.
 
 NaN equals NaN, null equals null and -0.0 equals 0.0, at any depth: Spark groups so, and `values.equality` agrees.
 """
@@ -13,6 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from firesteel.spark.engines.recorded import from_local
+from firesteel.spark.frames import moments
 from firesteel.spark.frames.columns import named_kinds
 from firesteel.values.records import Record, make_record
 
@@ -27,7 +29,7 @@ _Convert: TypeAlias = Callable[[Any], Any]
 _INTERVALS = ("CalendarIntervalType", "YearMonthIntervalType")
 _SPATIAL = ("GeometryType", "GeographyType")
 _VARIANT = "VariantType"
-_TIMES = ("TimestampType", "TimestampNTZType", "DateType", "DayTimeIntervalType")
+_MOMENTS = ("TimestampType", "TimestampNTZType", "DateType")
 
 
 def form(column: Column, own: DataType, layout: DataType) -> Column:
@@ -55,7 +57,8 @@ def form(column: Column, own: DataType, layout: DataType) -> Column:
         case StringType(), _:
             return F.collate(column, "UTF8_BINARY")
         case _:
-            return _text_form(column, own)
+            number = moments.as_number(column, type(own).__name__)
+            return _text_form(column, own) if number is None else number
 
 
 def is_lossy(kind: DataType) -> bool:
@@ -93,7 +96,7 @@ def _is_plain(kind: DataType) -> bool:
         case MapType():
             return False
         case _:
-            return type(kind).__name__ not in (*_INTERVALS, *_SPATIAL, _VARIANT)
+            return type(kind).__name__ not in (*_INTERVALS, *_SPATIAL, _VARIANT, *_MOMENTS)
 
 
 def _same_layout(own: DataType, layout: DataType) -> bool:
@@ -116,15 +119,50 @@ def _text_form(column: Column, own: DataType) -> Column:
 
     match type(own).__name__:
         case name if name == _VARIANT:
-            # By its meaning, not by its bytes: the same object can be encoded in several ways.
-            text = F.concat(F.to_json(column), F.lit(" ("), F.call_function("schema_of_variant", column), F.lit(")"))
-            return F.when(column.isNotNull(), text)
+            return _variant_form(column)
         case name if name in _SPATIAL:
             shape = F.hex(F.call_function("st_asbinary", column))
             text = F.concat(shape, F.lit(" (SRID "), F.call_function("st_srid", column).cast("string"), F.lit(")"))
             return F.when(column.isNotNull(), text)
         case _:
             return column.cast("string")
+
+
+def _variant_form(column: Column) -> Column:
+    """A variant by its meaning, not by its bytes: the same object can be encoded in several ways.
+
+    In JSON a date looks like a text, so the types are told as well. Spark tells no type for the items of an array that
+    have several: then these are told one by one, and the items of them, down to the last.
+    """
+    from pyspark.sql import functions as F
+
+    json, kind = F.to_json(column), F.call_function("schema_of_variant", column)
+    depth = F.length(json) - F.length(F.translate(json, "[{", "")) + 1  # as many levels as there are brackets at most
+    levels = F.aggregate(
+        F.sequence(F.lit(1), F.when(kind.contains("VARIANT"), depth).otherwise(F.lit(1))),
+        F.struct(_children(column).alias("items"), F.array().cast("array<string>").alias("types")),
+        lambda so_far, _: F.struct(
+            F.flatten(F.transform(so_far["items"], _children)).alias("items"),
+            F.concat(
+                so_far["types"],
+                F.transform(so_far["items"], lambda item: F.call_function("schema_of_variant", item)),
+            ).alias("types"),
+        ),
+        lambda told: F.array_join(told["types"], ", "),
+    )
+    types = F.when(kind.contains("VARIANT"), F.concat(kind, F.lit(": "), levels)).otherwise(kind)
+    return F.when(column.isNotNull(), F.concat(json, F.lit(" ("), types, F.lit(")")))
+
+
+def _children(variant: Column) -> Column:
+    """The items of a variant that is an array or an object; none of another."""
+    from pyspark.sql import functions as F
+
+    return F.coalesce(
+        F.try_variant_get(variant, "$", "array<variant>"),
+        F.map_values(F.try_variant_get(variant, "$", "map<string,variant>")),
+        F.array().cast("array<variant>"),
+    )
 
 
 def _struct_form(column: Column, own: StructType, layout: StructType) -> Column:
@@ -171,7 +209,7 @@ def reader(kinds: Sequence[tuple[str, DataType]]) -> Callable[[Sequence[Any]], R
 
 
 def moment(collected: Any) -> Any:
-    """A timestamp as records hold it, or the text that `collected` gave for it."""
+    """A timestamp that was not in its form, as records hold it; or the text that `collected` gave for it."""
     return from_local(collected) if isinstance(collected, datetime) else collected
 
 
@@ -186,16 +224,20 @@ def _times_as_text(kind: DataType) -> DataType:
         case StructType():
             return StructType([StructField(field.name, _times_as_text(field.dataType)) for field in kind.fields])
         case _:
-            return StringType() if type(kind).__name__ in _TIMES else kind
+            return StringType() if type(kind).__name__ in _MOMENTS else kind
 
 
 def _back(kind: DataType) -> _Convert | None:
     """From a collected form to the value; None where they are the same."""
-    from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType, TimestampType
+    from pyspark.sql.types import ArrayType, BinaryType, DateType, MapType, StructType, TimestampNTZType, TimestampType
 
     match kind:
         case TimestampType():
-            return moment
+            return moments.moment
+        case TimestampNTZType():
+            return moments.local_moment
+        case DateType():
+            return moments.day
         case BinaryType():
             return bytes
         case ArrayType(elementType=inner):

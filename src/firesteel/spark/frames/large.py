@@ -19,10 +19,12 @@ from firesteel.evidence.frames import Difference, Odd, Undecided
 from firesteel.spark.engines.recorded import Reader, row_reader
 from firesteel.spark.engines.source import to_frame
 from firesteel.spark.frames import compare, fitting, sorting
+from firesteel.spark.frames.asking import Asked, answers
 from firesteel.spark.frames.columns import schema_difference
 from firesteel.spark.frames.forms import form
-from firesteel.spark.frames.shipping import by_value, ship
+from firesteel.spark.frames.shipping import ship
 from firesteel.spark.frames.spans import between, choose_within, count_within
+from firesteel.values.answers import reason_of
 from firesteel.values.batches import Batch, common_schema, make_batch
 from firesteel.values.checks import Check, answer_every, answer_none, difference, no_record_satisfies, not_unique
 from firesteel.values.equality import Equality
@@ -91,9 +93,11 @@ class LargeBatch(Batch):
 
     # --- questions ---
 
-    def where(self, predicate: Callable[[Any], bool]) -> Batch:
-        with by_value(predicate):
-            found = self._mapped(lambda records: (tuple(record) for record in records if predicate(record)))
+    def where(self, predicate: Callable[[Any], bool | Check]) -> Batch:
+        def chosen(asked: Iterator[Asked]) -> Iterator[tuple[Any, ...]]:
+            return (tuple(record) for record, answer in asked if answer)
+
+        with answers(self.df, self._maker, predicate, chosen) as found:
             rows = self.df.sparkSession.createDataFrame(found, self.df.schema)
             part = LargeBatch(keep(rows), self._schema, self._most)
         if len(part) > self._most:
@@ -114,18 +118,18 @@ class LargeBatch(Batch):
             parts[index] = self._part(self.df.where(between(_named(column), kind, spans[index])), counts[index])
         return parts, self._outside(column, spans, outside)
 
-    def every(self, predicate: Callable[[Any], bool]) -> Check:
-        count, some = self._found(predicate, wanted=False)
-        return answer_every(predicate, offending=some, count=count, total=len(self))
+    def every(self, predicate: Callable[[Any], bool | Check]) -> Check:
+        count, some, why = self._found(predicate, wanted=False)
+        return answer_every(predicate, offending=some, count=count, total=len(self), why=why)
 
-    def some(self, predicate: Callable[[Any], bool]) -> Check:
-        count, some = self._found(predicate)
+    def some(self, predicate: Callable[[Any], bool | Check]) -> Check:
+        count, some, why = self._found(predicate)
         if count:
             return Check(True, "", some)
-        return no_record_satisfies(predicate, records=self._few(), total=len(self))
+        return no_record_satisfies(predicate, records=self._few(), total=len(self), why=why)
 
-    def none(self, predicate: Callable[[Any], bool]) -> Check:
-        count, some = self._found(predicate)
+    def none(self, predicate: Callable[[Any], bool | Check]) -> Check:
+        count, some, _ = self._found(predicate)
         return answer_none(predicate, offending=some, count=count, total=len(self))
 
     def unique(self, *columns: str) -> Check:
@@ -256,21 +260,27 @@ class LargeBatch(Batch):
         part.__dict__["_count"] = count
         return part
 
-    def _found(self, predicate: Callable[[Any], bool], *, wanted: bool = True) -> tuple[int, tuple[Record, ...]]:
-        """How many records satisfy a predicate (or do not, unless `wanted`), and the first of them."""
+    def _found(
+        self, predicate: Callable[[Any], bool | Check], *, wanted: bool = True
+    ) -> tuple[int, tuple[Record, ...], str]:
+        """How many records satisfy a predicate (or do not, unless `wanted`); the first of them; and what the predicate
+        says about the first one that does not satisfy it."""
 
-        def partition(records: Iterator[Record]) -> Iterator[tuple[int, list[Record]]]:
-            count, some = 0, []
-            for record in records:
-                if bool(predicate(record)) is wanted:
+        def partition(asked: Iterator[Asked]) -> Iterator[tuple[int, list[Record], str | None]]:
+            count, some, why = 0, [], None
+            for record, answer in asked:
+                if why is None and not answer:
+                    why = reason_of(answer)
+                if bool(answer) is wanted:
                     count += 1
                     if count <= REMEMBERED:
                         some.append(record)
-            yield count, some
+            yield count, some, why
 
-        with by_value(predicate):
-            found = self._mapped(partition).collect()
-        return sum(count for count, _ in found), tuple(islice((r for _, some in found for r in some), REMEMBERED))
+        with answers(self.df, self._maker, predicate, partition) as made:
+            found = made.collect()
+        some = tuple(islice((record for _, records, _ in found for record in records), REMEMBERED))
+        return sum(count for count, _, _ in found), some, next((why for *_, why in found if why is not None), "")
 
     def _few(self) -> tuple[Record, ...]:
         return tuple(map(self._maker, self.df.take(REMEMBERED)))

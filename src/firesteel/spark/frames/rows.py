@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from firesteel.evidence.frames import Odd
 from firesteel.spark.frames import forms
 from firesteel.spark.frames.columns import Pair, by_name
+from firesteel.spark.frames.stored import stored
 from firesteel.values.records import Record
 from firesteel.values.schemas.conform import conformer
 
@@ -148,6 +149,7 @@ def together(left: DataFrame, right: DataFrame, pairs: tuple[Pair, ...], order: 
 
 def records(frame: DataFrame) -> Iterator[Record]:
     """A frame's rows, in order; the driver holds a partition at a time."""
+    frame = stored(frame)
     pairs = by_name(frame.schema, frame.schema)
     return map(_reader(pairs), _side(frame, 0, pairs, None).toLocalIterator(prefetchPartitions=True))
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument, described
-from firesteel.spark.session import archive, folders, java, reset
+from firesteel.spark.session import archive, folders, java, reset, versions
 from firesteel.spark.session.folders import private_directory
 from firesteel.spark.session.stderr import PassedOn
 
@@ -44,6 +44,7 @@ def session(config: Mapping[str, str] | None = None) -> SparkSession:
         running = _running()
         if running is None:
             return _started(wanted)
+        versions.require(running.version)
         _apply(running, wanted)
         return running
 
@@ -129,6 +130,7 @@ def _shown(running: SparkSession, key: str) -> str:
 
 
 def _started(wanted: Mapping[str, str]) -> SparkSession:
+    versions.require(versions.installed())
     java.require()
     _refuse_connect()
     folders.clear_abandoned()
@@ -141,6 +143,7 @@ def _started(wanted: Mapping[str, str]) -> SparkSession:
     _join_java_options(settings, wanted)
     _launch(settings)
     made = SparkSession.builder.config(map={**settings}).getOrCreate()
+    versions.require(made.version)  # SPARK_HOME may lead to another one than PySpark's own
     _remove_with_the_jvm(made, private_directory())
     reset.remember(made)
     archive.build_at_exit()

@@ -1,0 +1,66 @@
+"""The one line that says how a check came to its answer, whether it passed or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from firesteel.evidence.report import Claimed, Disagreement, Premise, Ran, Report
+from firesteel.names import counted
+
+
+def summary(report: Report) -> str:
+    """The summary of a report.
+
+    >>> from firesteel import Verdict
+    >>> summary(Report(Verdict.FALSE, 3, ran=Ran(alone=3, records_in=1, records_out=1, dropped=None)))
+    'false in 3 cases: 3 alone; records: 1 in, 1 out'
+    """
+    answer = f"{report.verdict.name.lower()} in {counted(report.cases, 'case')}"
+    return answer if report.ran is None else f"{answer}: {how_run(report, report.ran)}"
+
+
+def how_run(report: Report, ran: Ran) -> str:
+    """How the cases were run, and what went through them."""
+    several = report.asked is not None and report.asked.claimed is not Claimed.PROPERTY
+    parts = [", ".join(_runs(report, ran)), _records(ran, several=several), *map(_premise, ran.premises)]
+    return "; ".join(part for part in parts if part)
+
+
+def why_alone(why: str | Disagreement) -> str:
+    """Why cases were run one at a time, though that was not asked for."""
+    if isinstance(why, str):
+        return why
+    where = "" if why.at is None else f" in {why.unit} {why.at}"
+    return f"a bulk run and a run alone of the same case differ{where}: a defect of bulk runs"
+
+
+def _runs(report: Report, ran: Ran) -> Iterator[str]:
+    if ran.in_bulk:
+        yield f"{ran.in_bulk} in bulk"
+    if ran.alone:
+        yield f"{ran.alone} alone{_because(report, ran)}"
+    if ran.too_short:
+        yield f"{ran.too_short} too short to be run"
+    if ran.compared and not report.gave_up_bulk:
+        yield f"{ran.compared} run both ways with the same result"
+
+
+def _because(report: Report, ran: Ran) -> str:
+    if isinstance(report.one_by_one, Disagreement):
+        return f" (bulk was given up: {why_alone(report.one_by_one)})"
+    if report.one_by_one is not None:
+        return f" (not in bulk: {report.one_by_one})"
+    return "" if ran.why_alone is None else f" ({ran.why_alone.value})"
+
+
+def _records(ran: Ran, *, several: bool) -> str:
+    out = f"{ran.records_out} out{' of all runs' if several else ''}"
+    dropped = "" if ran.dropped is None else f", {ran.dropped} dropped as late"
+    return f"records: {ran.records_in} in, {out}{dropped}"
+
+
+def _premise(premise: Premise) -> str:
+    held = f"held in {counted(premise.held, 'case')}"
+    if premise.formula is None:
+        return f"a premise made by let or consume {held}"
+    return f"the premise {premise.formula!r} {held}"

@@ -1,0 +1,20 @@
+"""Operators: what a function promises, found out by testing it. Nothing here needs Spark to run.
+
+from firesteel import operators
+fs.analyze(operators.reducer(lambda a, b: a - b))
+"""
+
+from firesteel.operators.kinds import Operator as Operator
+from firesteel.operators.kinds import aggregate as aggregate
+from firesteel.operators.kinds import arrow_udf as arrow_udf
+from firesteel.operators.kinds import cogrouped_map as cogrouped_map
+from firesteel.operators.kinds import combiner as combiner
+from firesteel.operators.kinds import flat as flat
+from firesteel.operators.kinds import function as function
+from firesteel.operators.kinds import grouped_agg as grouped_agg
+from firesteel.operators.kinds import grouped_map as grouped_map
+from firesteel.operators.kinds import map_in_arrow as map_in_arrow
+from firesteel.operators.kinds import map_in_pandas as map_in_pandas
+from firesteel.operators.kinds import pandas_udf as pandas_udf
+from firesteel.operators.kinds import partition_function as partition_function
+from firesteel.operators.kinds import reducer as reducer

@@ -1,0 +1,354 @@
+"""Finding out whether one property holds: make tests, run many at once, and look closely at what seems wrong.
+
+A job of many tests shares a process, so what it says is a suspicion. Evidence is what was seen twice more, every run in
+a process in which the function was never called before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+from firesteel.evidence.operators import Finding, Proof
+from firesteel.logic.verdicts import Verdict
+from firesteel.operators.comparing import Pair, differ, has_output
+from firesteel.operators.domains import Pool
+from firesteel.operators.kinds import Family
+from firesteel.operators.outcomes import Died, Job, Late, Raised, Seen
+from firesteel.operators.properties import About, Material
+from firesteel.operators.question import Question
+from firesteel.operators.questions import questions
+from firesteel.operators.shrinking import simpler_materials
+from firesteel.operators.techniques import OURS, Maker, Technique, all_materials
+from firesteel.operators.workers import Workers
+from firesteel.values.equality import EXACT, Equality
+
+FIRST, MOST = 24, 200
+"""How many tests are run in one job: few at first, as the first may be enough."""
+_APART, _ROUNDS_APART = 6, 3
+"""How many tests of the first rounds have a process for every run: a fork costs as much as hundreds of calls."""
+_SHRINK_SECONDS = 4.0
+_TRUE_BY_WITNESS = ("prolific",)
+
+
+@dataclass
+class Budget:
+    """How much may be tried."""
+
+    tests: int = 1000
+    until: float = 0.0
+    """By the monotonic clock."""
+    limit: float = 1.0
+    """Seconds for one firing."""
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() >= self.until
+
+
+@dataclass
+class _Tally:
+    """What was seen while a property was tested."""
+
+    tests: int = 0
+    outputs: int = 0
+    raised: int = 0
+    late: int = 0
+    died: int = 0
+    example: str = ""
+
+    def add(self, seen: Sequence[Seen]) -> bool:
+        """Count one test; did it have any output?"""
+        self.tests += 1
+        outcomes = [outcome for each in seen for outcome in each.outcomes]
+        late = [outcome for outcome in outcomes if isinstance(outcome, Late)]
+        died = [outcome for outcome in outcomes if isinstance(outcome, Died)]
+        raised = [outcome for outcome in outcomes if isinstance(outcome, Raised)]
+        self.late, self.died, self.raised = self.late + bool(late), self.died + bool(died), self.raised + bool(raised)
+        if died and not self.died - 1:
+            self.example = died[0].how
+        elif raised and not self.died:
+            self.example = f"{raised[0].kind}: {raised[0].message}".removesuffix(": ")
+        output = any(has_output(each.all_outputs) for each in seen)
+        self.outputs += output
+        return output
+
+    def why(self, limit: float) -> str:
+        """What went wrong, if nothing was seen to come out."""
+        if self.outputs or not self.tests:
+            return ""
+        if self.late:
+            return f"it did not return within {limit:g} s"
+        if self.died:
+            return f"it ended its process ({self.example})"
+        if self.raised:
+            return f"it raised in every test ({self.example})"
+        return "no test had any output"
+
+
+@dataclass
+class Examiner:
+    """Tests the properties of one operator, one after the other; the tests of one may serve the next."""
+
+    about: About
+    workers: Workers
+    pool: Pool
+    equal: Equality = EXACT
+    techniques: tuple[Technique, ...] = OURS
+    seed: int = 0
+    saved: list[Material] = field(default_factory=list)
+    shrinks: bool = True
+
+    def answer(self, property: str, budget: Budget) -> Finding:
+        """The finding for a property. Only evidence, a witness or a finite domain tried whole is more than open."""
+        started = time.monotonic()
+        tally = _Tally()
+        every = all_materials(self.about, property)
+        found = None
+        if every is not None:
+            found = self._among(property, list(every), budget, tally, None)
+        if found is None and not (every is not None and self._was_whole(tally)):
+            found = self._searched(property, budget, tally)
+        finding = self._finding(property, found, tally, every is not None, budget)
+        return replace(finding, seconds=time.monotonic() - started)
+
+    def replayed(self, property: str, material: Material, budget: Budget) -> Finding:
+        """The finding for a property from one material alone."""
+        tally = _Tally()
+        found = self._among(property, [material], budget, tally, None)
+        return self._finding(property, found, tally, False, budget)
+
+    def _was_whole(self, tally: _Tally) -> bool:
+        return tally.tests > 0 and tally.raised == tally.late == tally.died == 0
+
+    def _finding(self, property: str, found: _Found | None, tally: _Tally, whole: bool, budget: Budget) -> Finding:
+        key = ", ".join(map(str, self.about.operator.key)) if property == "partition_isolated" else None
+        if found is None:
+            proved = whole and self._was_whole(tally) and property not in _TRUE_BY_WITNESS
+            verdict = Verdict.TRUE if proved else Verdict.INCONCLUSIVE
+            why = "every value was tried" if proved else tally.why(budget.limit)
+            return Finding(property, verdict, tally.tests, outputs=tally.outputs, why=why, key=key)
+        verdict = Verdict.TRUE if property in _TRUE_BY_WITNESS else Verdict.FALSE
+        return Finding(
+            property,
+            verdict,
+            tally.tests,
+            proof=found.proof,
+            port=found.question.port,
+            key=key,
+            outputs=tally.outputs,
+            replay=encoded(found.material),
+        )
+
+    # --- searching ---
+
+    def _searched(self, property: str, budget: Budget, tally: _Tally) -> _Found | None:
+        rng = Random(f"{self.seed} {property}")
+        tests = Maker(self.about, property, self.techniques, self.pool, rng, self.saved)
+        size, fresh, rounds = FIRST, False, 0
+        may_mask = self._state_may_mask(property)
+        if self.about.operator.kind.family in (Family.COLUMNS, Family.GROUPS):
+            size = FIRST // 3
+        while tally.tests < budget.tests and not budget.is_over:
+            began = time.monotonic()
+            materials = tests.some(max(1, min(size, budget.tests - tally.tests)))
+            doubts = _Doubts(fresh)
+            rounds += 1
+            if may_mask and not fresh and rounds <= _ROUNDS_APART:
+                # What one run leaves behind may hide what another would show: some have a process of their own.
+                few, materials = materials[:_APART], materials[_APART:]
+                found = self._among(property, few, budget, tally, tests, _Doubts(fresh=True))
+                if found is not None:
+                    return found
+            found = self._among(property, materials, budget, tally, tests, doubts)
+            if found is not None:
+                return found
+            fresh = doubts.fresh
+            if tally.late >= 3 or tally.died >= 6:  # more of the same would take the time of the other properties
+                return None
+            left = budget.until - time.monotonic()
+            took = time.monotonic() - began
+            most = 12 if fresh else MOST
+            size = max(1, min(most, 2 * size if took < left / 4 else size // 2))
+        return None
+
+    def _state_may_mask(self, property: str) -> bool:
+        return property in ("stateless", "commutative", "partition_isolated")
+
+    def _among(
+        self,
+        property: str,
+        materials: Sequence[Material],
+        budget: Budget,
+        tally: _Tally,
+        tests: Maker | None,
+        doubts: _Doubts | None = None,
+    ) -> _Found | None:
+        """The first of some materials that refutes the property, made simpler."""
+        doubts = doubts or _Doubts()
+        asked = [list(questions(property, self.about, each, self.equal)) for each in materials]
+        answers = self._ran([q for each in asked for q in each], budget.limit, doubts, tests)
+        at = 0
+        for material, each in zip(materials, asked, strict=True):
+            mine = answers[at : at + len(each)]
+            at += len(each)
+            if not each:
+                continue
+            output = tally.add([seen for answer in mine for seen in answer])
+            if tests is not None:
+                lines = {line for answer in mine for seen in answer for line in seen.lines}
+                tests.see(material, output, lines)
+            for question, answer in zip(each, mine, strict=True):
+                if question.judge(answer) is None:
+                    continue
+                proof = self._confirmed(property, question, budget.limit)
+                if proof is not None:
+                    found = _Found(material, question, proof)
+                    return self._shrunk(property, found, budget) if self.shrinks else found
+                doubts.one_more()
+        return None
+
+    def _ran(self, asked: Sequence[Question], limit: float, doubts: _Doubts, tests: Maker | None) -> list[list[Seen]]:
+        """The runs of some questions: as few jobs as possible."""
+        answers: list[list[Seen]] = [[] for _ in asked]
+        traced = tests is not None and tests.traced
+        groups: dict[tuple[bool, bool], list[tuple[int, Any]]] = {}
+        for number, question in enumerate(asked):
+            for side in question.sides:
+                groups.setdefault((side.elsewhere, question.watched), []).append((number, side.run))
+        for (elsewhere, watched), runs in groups.items():
+            job = Job(tuple(run for _, run in runs), limit, int(doubts.fresh), traced and not elsewhere, watched)
+            for (number, _), seen in zip(runs, self.workers.run(job, elsewhere=elsewhere), strict=True):
+                answers[number].append(seen)
+        return answers
+
+    # --- certainty ---
+
+    def _confirmed(self, property: str, question: Question, limit: float) -> Proof | None:
+        """The proof, if the runs show it twice more, each of them in a new process."""
+        seen: list[list[Seen]] = [[], []]
+        for elsewhere in (False, True):
+            sides = [side for side in question.sides if side.elsewhere is elsewhere]
+            if sides:
+                runs = tuple(side.run for _ in seen for side in sides)
+                answers = self.workers.run(Job(runs, 3 * limit, 1, False, question.watched), elsewhere=elsewhere)
+                seen[0] += answers[: len(sides)]
+                seen[1] += answers[len(sides) :]
+        proofs = [question.judge(each) for each in seen]
+        if None in proofs:
+            return None
+        if property != "deterministic" and not self._repeated(question, seen[0], seen[1]):
+            return None  # it does not even repeat itself: that is another property
+        return proofs[-1]
+
+    def _repeated(self, question: Question, first: Sequence[Seen], second: Sequence[Seen]) -> bool:
+        for side, one, other in zip(question.sides, first, second, strict=True):
+            left, right = side.look.at(one), side.look.at(other)
+            if left is not None and right is not None and differ(left, right, Pair(side, side), self.equal):
+                return False
+        return True
+
+    def _shrunk(self, property: str, found: _Found, budget: Budget) -> _Found:
+        """The simplest material that still shows it, as far as there is time."""
+        until = min(time.monotonic() + _SHRINK_SECONDS, max(budget.until, time.monotonic() + 0.3))
+        best = found
+        refused: set[bytes] = set()
+        while time.monotonic() < until:
+            found_simpler = False
+            for some in _chunks(simpler_materials(self.about, best.material), 40):
+                if time.monotonic() >= until:
+                    break
+                some = [each for each in some if _form(each) not in refused]
+                better = self._first_failing(property, some, budget, refused)
+                if better is not None:
+                    best, found_simpler = better, True
+                    break
+            if not found_simpler:
+                break
+        return best
+
+    def _first_failing(
+        self, property: str, materials: Sequence[Material], budget: Budget, refused: set[bytes]
+    ) -> _Found | None:
+        asked = [list(questions(property, self.about, each, self.equal)) for each in materials]
+        answers = self._ran([q for each in asked for q in each], budget.limit, _Doubts(), None)
+        at = 0
+        for material, each in zip(materials, asked, strict=True):
+            mine = answers[at : at + len(each)]
+            at += len(each)
+            for question, answer in zip(each, mine, strict=True):
+                if question.judge(answer) is not None:
+                    proof = self._confirmed(property, question, budget.limit)
+                    if proof is not None:
+                        return _Found(material, question, proof)
+            refused.add(_form(material))
+        return None
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A material that refutes a property."""
+
+    material: Material
+    question: Question
+    proof: Proof
+
+
+@dataclass
+class _Doubts:
+    """Suspicions that did not come true: after two, runs do not share a process any more."""
+
+    fresh: bool = False
+    _count: int = 0
+
+    def one_more(self) -> None:
+        self._count += 1
+        if self._count >= 2:
+            self.fresh = True
+
+
+def _chunks(items: Iterator[Any], size: int) -> Iterator[list[Any]]:
+    held: list[Any] = []
+    for item in items:
+        held.append(item)
+        if len(held) == size:
+            yield held
+            held = []
+    if held:
+        yield held
+
+
+def _form(material: Material) -> bytes:
+    return repr(material).encode()
+
+
+def encoded(material: Material) -> str:
+    """A material as a line of text; empty where it cannot be written as one."""
+    import base64
+    import zlib
+
+    from pyspark import cloudpickle
+
+    try:
+        blob: bytes = cloudpickle.dumps(material)  # type: ignore[no-untyped-call]
+        return base64.urlsafe_b64encode(zlib.compress(blob, 9)).decode()
+    except Exception:
+        return ""
+
+
+def decoded(line: str) -> Material:
+    """The material of such a line."""
+    import base64
+    import pickle
+    import zlib
+
+    from firesteel.errors import InvalidArgument, described
+
+    try:
+        material: Material = pickle.loads(zlib.decompress(base64.urlsafe_b64decode(line)))
+    except Exception:
+        raise InvalidArgument(f"{described('replay', line)} is not a line that fs.analyze printed") from None
+    return material

@@ -1,0 +1,195 @@
+"""Functions that misbehave: a clear answer within a limit, and the caller is unharmed."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import firesteel as fs
+from firesteel import operators
+from firesteel.evidence.operators import Finding, Findings
+from firesteel.operators.analysis import Wanted, analyze
+
+
+def about(given: Any, *names: str, limit: float = 0.2, **options: Any) -> dict[str, Finding]:
+    found: Findings = analyze(Wanted(operators.function(given), names, tests=40, limit=limit, **options))
+    return {finding.property: finding for finding in found.findings}
+
+
+def never_returns(x: int) -> int:
+    while True:
+        pass
+
+
+def swallows_everything(x: int) -> int:
+    while True:
+        try:
+            while True:
+                pass
+        except BaseException:
+            pass
+
+
+def exits(x: int) -> int:
+    sys.exit(3)
+
+
+def exits_at_once(x: int) -> int:
+    os._exit(4)
+
+
+def kills_itself(x: int) -> int:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return x
+
+
+def eats_memory(x: int) -> int:
+    return len(bytearray(1 << 40))
+
+
+def dies_rarely(x: int) -> int:
+    if x > 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return x
+
+
+def late_rarely(x: int) -> int:
+    if x > 3:
+        time.sleep(60)
+    return x
+
+
+def always_raises(x: int) -> int:
+    raise ValueError("no")
+
+
+def prints_much(x: int) -> int:
+    print("x" * 100_000)
+    return x
+
+
+@pytest.mark.parametrize("function", [never_returns, swallows_everything])
+def test_a_function_that_never_returns(function: Any) -> None:
+    finding = about(function, "stateless")["stateless"]
+    assert finding.verdict is fs.Verdict.INCONCLUSIVE
+    assert finding.why == "it did not return within 0.2 s"
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (exits, "SystemExit: 3"),
+        (exits_at_once, "exit code 4"),
+        (kills_itself, "SIGKILL"),
+        (eats_memory, "MemoryError"),
+        (always_raises, "ValueError: no"),
+    ],
+)
+def test_a_function_that_never_gives_anything(function: Any, said: str) -> None:
+    finding = about(function, "commutative")["commutative"]
+    assert finding.verdict is fs.Verdict.INCONCLUSIVE
+    assert said in finding.why
+
+
+@pytest.mark.parametrize("function", [dies_rarely, late_rarely])
+def test_a_dead_or_late_worker_is_never_evidence(function: Any) -> None:
+    found = about(function, "deterministic", "stateless", "commutative", "one_to_one", "total", "picklable")
+    assert {finding.verdict for finding in found.values()} == {fs.Verdict.INCONCLUSIVE}
+
+
+def test_what_is_printed_is_not_seen(capfd: pytest.CaptureFixture[str]) -> None:
+    assert about(prints_much, "one_to_one", "pure", "picklable")["one_to_one"].outputs == 40
+    assert capfd.readouterr() == ("", "")
+
+
+_changed: list[int] = []
+
+
+def writes(path: Path, x: int) -> int:
+    path.write_text(str(x))
+    return x
+
+
+def mutates_a_global(x: int) -> int:
+    _changed.append(x)
+    return x
+
+
+def test_the_callers_process_is_unharmed(tmp_path: Path) -> None:
+    found = about(functools.partial(writes, tmp_path / "out"), "pure", "stateless", sample=[1, 2])
+    assert found["pure"].verdict is fs.Verdict.FALSE
+    assert found["stateless"].verdict is fs.Verdict.INCONCLUSIVE and found["stateless"].outputs == 40
+    assert about(mutates_a_global, "pure")["pure"].verdict is fs.Verdict.FALSE
+    assert _changed == []
+
+
+class Callable:
+    def __call__(self, x: int) -> int:
+        return x
+
+    def method(self, x: int) -> int:
+        return x
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda x: x,
+        functools.partial(operator.add, 1),
+        Callable(),
+        Callable().method,
+        len,
+        math.sqrt,
+        str.upper,
+        "a".join,
+        int,
+    ],
+    ids=["lambda", "partial", "object", "method", "builtin", "C", "unbound method", "bound builtin", "class"],
+)
+def test_every_sort_of_callable(given: Any) -> None:
+    found = about(given, "deterministic")
+    assert found["deterministic"].outputs, found["deterministic"].why
+
+
+def test_inputs_that_cannot_be_found() -> None:
+    finding = about(lambda x: x.nowhere, "deterministic")["deterministic"]
+    assert finding.verdict is fs.Verdict.INCONCLUSIVE
+    assert "write type hints, or inputs=st.integers(), or sample=[...]" in finding.why
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: fs.analyze(3), "operator=3 (int) is not a function or an operator"),
+        (lambda: fs.analyze(lambda a, b: a), "takes two arguments: a reducer or a UDF of two columns?"),
+        (lambda: fs.analyze(lambda: 1), "takes no argument"),
+        (lambda: fs.analyze(len, "fast"), "property='fast' (str) is not a property"),
+        (lambda: fs.analyze(len, "associative"), "does not apply to function(len): these do: picklable"),
+        (lambda: fs.analyze(len, tests=0), "tests=0 (int) is not a number of tests"),
+        (lambda: fs.analyze(len, seconds=0), "seconds=0 (int) is not a time"),
+        (lambda: fs.analyze(len, equal=3), "equal=3 (int) is not an equality"),
+        (lambda: fs.analyze(len, inputs=[1]), "inputs=[1] (list) is not a strategy"),
+        (lambda: fs.analyze(len, sample=[]), "sample=[] (list) is empty"),
+        (lambda: fs.analyze(len, "pure", replay="xx"), "replay='xx' (str) is not a line that fs.analyze printed"),
+        (lambda: fs.analyze(len, suppress={"total": ""}), "is not a reason"),
+        (lambda: fs.holds(len, 3), "claim=3 (int) is not the name of a property"),
+        (lambda: operators.reducer(3), "function=3 (int) is not a function"),
+        (lambda: operators.function(len, key=1.5), "key=1.5 (float) is not a key"),
+        (lambda: operators.pandas_udf(len, input=3), "input=3 (int) is not a schema"),
+        (lambda: fs.analyze(operators.pandas_udf(len)), "takes columns, and nothing says which"),
+        (lambda: fs.analyze(operators.function(len), "partition_isolated"), "name a key"),
+    ],
+)
+def test_refused(call: Any, said: str) -> None:
+    with pytest.raises(fs.InvalidArgument) as refused:
+        call()
+    assert said in str(refused.value)
