@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 from typing import Protocol, TypeVar
 
-from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import HealthCheck, Phase, given, note, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import UnsatisfiedAssumption
 
@@ -36,6 +36,7 @@ def observed(action: Callable[[], T]) -> tuple[T, Mapping[str, float]]:
     done: list[tuple[T, Mapping[str, float]]] = []
     raised: list[Exception] = []
 
+    @seed(0)  # else Hypothesis tells a user who interrupts it to add one
     @settings(
         max_examples=1, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
     )
