@@ -135,7 +135,7 @@ def decided_after(whole: Automaton) -> int | None:
         if letters > len(whole):
             return None
         open_ = [place for place in reached if not whole.verdicts[place].definite]
-        reached = set().union(*(values_of(whole.rows[place]) for place in open_))
+        reached = {to for place in open_ for to in values_of(whole.rows[place])}
         letters += 1
     return letters
 
