@@ -200,7 +200,8 @@ def explosions(random_ones: Sequence[str]) -> None:
     )
     for text in (*_EXPLODING, *random_ones):
         count, seconds = built(pptl.parse(text))
-        print(f"  {'over the cap' if count is None else f'{count:,}':>12}{seconds:9.2f} s  {text}")
+        shown = text if len(text) <= 100 else f"{text[:97]}..."
+        print(f"  {'over the cap' if count is None else f'{count:,}':>12}{seconds:9.2f} s  {shown}")
 
 
 def measure() -> Mapping[str, Bound]:
