@@ -38,7 +38,8 @@ def pptl(formula: f.FormulaLike, /, **predicates: Callable[[Any], bool | Check] 
         name = min(missing)
         raise InvalidArgument(
             f"the formula {whole} has the name {name!r}, and no predicate of that name is given: write "
-            f"fs.pptl(..., {name}=lambda now: ...)"
+            f"fs.pptl(..., {f'{name}=' if name.isidentifier() else f'**{{{name!r}: '}lambda now: ..."
+            f"{')' if name.isidentifier() else '})'}"
         )
     if unused:
         name = min(unused)
