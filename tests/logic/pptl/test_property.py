@@ -102,6 +102,8 @@ def test_only_predicates_that_matter_are_asked():
         (lambda: fs.pptl("p", p=fs.always(has_p)), "is not a predicate: write a function of the instant"),
         (lambda: fs.pptl("p and", p=has_p), "expected a formula, found the end of the text, at position 5"),
         (lambda: fs.pptl(3), "formula=3 (int) is not a formula"),
+        (lambda: fs.pptl('"a b"'), "write fs.pptl(..., **{'a b': lambda now: ...})"),
+        (lambda: fs.always(pptl.parse("p")), "its predicates first: fs.pptl('p', p=lambda now: ...)"),
     ],
 )
 def test_wrong_arguments(make, message):

@@ -338,10 +338,16 @@ def formula_of(value: FormulaLike, argument: str = "formula") -> Formula:
             return Constant(Verdict.TRUE if value else Verdict.FALSE, value)
         case _ if callable(value):
             return Atom(value)
-    raise InvalidArgument(
-        f"{described(argument, value)} is not a formula: write a formula, True or False, "
-        "or a function of the instant that returns a bool or a Check"
-    )
+    raise InvalidArgument(f"{described(argument, value)} is not a formula: {_instead(value)}")
+
+
+def _instead(value: Any) -> str:
+    from firesteel.logic import pptl
+
+    if isinstance(value, pptl.Formula):
+        names = ", ".join(f"{name}=lambda now: ..." for name in sorted(value.names))
+        return f"give a formula of PPTL its predicates first: fs.pptl({str(value)!r}{', ' * bool(names)}{names})"
+    return "write a formula, True or False, or a function of the instant that returns a bool or a Check"
 
 
 def _parts(joint: type[And] | type[Or], *formulas: Formula) -> tuple[Formula, ...]:

@@ -38,7 +38,8 @@ def pptl(formula: f.FormulaLike, /, **predicates: Callable[[Any], bool | Check] 
         name = min(missing)
         raise InvalidArgument(
             f"the formula {whole} has the name {name!r}, and no predicate of that name is given: write "
-            f"fs.pptl(..., {name}=lambda now: ...)"
+            f"fs.pptl(..., {f'{name}=' if name.isidentifier() else f'**{{{name!r}: '}lambda now: ..."
+            f"{')' if name.isidentifier() else '})'}"
         )
     if unused:
         name = min(unused)
@@ -135,7 +136,7 @@ def decided_after(whole: Automaton) -> int | None:
         if letters > len(whole):
             return None
         open_ = [place for place in reached if not whole.verdicts[place].definite]
-        reached = set().union(*(values_of(whole.rows[place]) for place in open_))
+        reached = {to for place in open_ for to in values_of(whole.rows[place])}
         letters += 1
     return letters
 

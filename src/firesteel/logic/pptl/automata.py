@@ -13,7 +13,16 @@ from functools import lru_cache
 
 from firesteel.logic.pptl import formulas as f
 from firesteel.logic.pptl.derivative import Answer, rule
-from firesteel.logic.pptl.diagrams import Diagram, Diagrams, paths_of, value_at, values_of
+from firesteel.logic.pptl.diagrams import (
+    Diagram,
+    Diagrams,
+    fewest_names,
+    names_in,
+    paths_of,
+    same,
+    value_at,
+    values_of,
+)
 from firesteel.logic.pptl.formulas import CAP, Formula, FormulaLike, children
 from firesteel.logic.pptl.limits import Budget
 from firesteel.logic.pptl.minimise import minimised
@@ -42,7 +51,7 @@ class Automaton:
         first = {id(row): state for state, row in reversed(list(enumerate(rows)))}
         self.alike = tuple(first[id(row)] for row in rows)
         """For every state, the first state that accepts the same continuations of one letter and more."""
-        successors = [values_of(row) for row in rows]
+        successors = [set(values_of(row)) for row in rows]
         self.nothing = frozenset(_sure(successors, accepting, False))
         """The states from which no continuation of one letter or more is true."""
         self.all = frozenset(_sure(successors, accepting, True))
@@ -64,10 +73,13 @@ class Automaton:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Automaton):
             return NotImplemented
-        return self.accepting == other.accepting and list(self.edges()) == list(other.edges())
+        known: set[tuple[Diagram, Diagram]] = set()
+        return self.accepting == other.accepting and all(
+            same(one, two, known) for one, two in zip(self.rows, other.rows, strict=True)
+        )
 
     def __hash__(self) -> int:
-        return hash((self.accepting, tuple(self.edges())))
+        return hash(self.accepting)
 
     @property
     def names(self) -> frozenset[str]:
@@ -77,7 +89,7 @@ class Automaton:
         >>> pptl.parse("p or (q or not q)").automaton().names
         frozenset()
         """
-        return frozenset(name for _, asked, _ in self.edges() for name, _ in asked)
+        return frozenset().union(*map(names_in, self.rows))
 
     def after(self, state: int, letter: Collection[str]) -> int:
         """The next state, if these names hold."""
@@ -121,12 +133,12 @@ class Automaton:
         todo = deque([0])
         while todo:
             state = todo.popleft()
-            ways = [(frozenset(n for n, holds in asked if holds), to) for asked, to in paths_of(self.rows[state])]
-            for letter, to in sorted(ways, key=lambda way: (len(way[0]), sorted(way[0]))):
+            ways = fewest_names(self.rows[state])
+            for to, names in sorted(ways.items(), key=lambda way: (len(way[1]), way[1])):
                 if wanted(to):
-                    return [*_word(came, state), letter]
+                    return [*_word(came, state), frozenset(names)]
                 if to not in came and to != 0:
-                    came[to] = (state, letter)
+                    came[to] = (state, frozenset(names))
                     todo.append(to)
         return None
 
@@ -223,7 +235,7 @@ class _Builder:
 
     def __init__(self, formula: Formula, exclusive: frozenset[frozenset[str]], cap: int) -> None:
         self._budget = Budget(formula, cap)
-        self._terms = Terms()
+        self._terms = Terms(self._budget.spend)
         self._diagrams = Diagrams(self._budget)
         self._answers: dict[Term, Diagram] = {}
         self._automata: dict[Formula, Automaton] = {}

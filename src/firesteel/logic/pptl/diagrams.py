@@ -74,7 +74,7 @@ class Diagrams:
             return found
 
         def made(parts: tuple[Diagram, ...]) -> Diagram:
-            self._budget.spend()
+            self._budget.spend(1 + len(parts) // 8)
             if self.void in parts:
                 return self.void
             names = [part.name for part in parts if type(part) is Ask]
@@ -118,21 +118,65 @@ def value_at(diagram: Diagram, state: frozenset[str]) -> Any:
     return diagram.value  # type: ignore[union-attr]
 
 
-def values_of(diagram: Diagram) -> set[Any]:
-    """The values of all states that can be."""
+def parts_of(diagram: Diagram) -> Iterator[Diagram]:
+    """The diagram and all diagrams in it, each once; what follows from `no` comes before what follows from `yes`."""
     seen: set[Diagram] = set()
-    values: set[Any] = set()
     todo = [diagram]
     while todo:
         part = todo.pop()
-        if part in seen:
-            continue
-        seen.add(part)
-        if type(part) is Ask:
-            todo += [part.yes, part.no]
-        elif part.value is not VOID:  # type: ignore[union-attr]
-            values.add(part.value)  # type: ignore[union-attr]
-    return values
+        if part not in seen:
+            seen.add(part)
+            yield part
+            if type(part) is Ask:
+                todo += [part.yes, part.no]
+
+
+def values_of(diagram: Diagram) -> list[Any]:
+    """The values of all states that can be, in the order in which questions lead to them."""
+    return [part.value for part in parts_of(diagram) if type(part) is Leaf and part.value is not VOID]
+
+
+def names_in(diagram: Diagram) -> set[str]:
+    """The names that it asks for."""
+    return {part.name for part in parts_of(diagram) if type(part) is Ask}
+
+
+def same(first: Diagram, second: Diagram, known: set[tuple[Diagram, Diagram]]) -> bool:
+    """Do two diagrams say the same, though different makers made them? `known` has pairs that do."""
+    if first is second or (first, second) in known:
+        return True
+    match first, second:
+        case Leaf(), Leaf():
+            alike: bool = first.value == second.value
+        case Ask(), Ask():
+            alike = first.name == second.name
+            alike = alike and same(first.no, second.no, known) and same(first.yes, second.yes, known)
+        case _:
+            alike = False
+    if alike:
+        known.add((first, second))
+    return alike
+
+
+def fewest_names(diagram: Diagram) -> dict[Any, tuple[str, ...]]:
+    """For every value a state with as few names as possible that leads to it; of several, the first in the alphabet."""
+    known: dict[Diagram, dict[Any, tuple[str, ...]]] = {}
+
+    def of(part: Diagram) -> dict[Any, tuple[str, ...]]:
+        found = known.get(part)
+        if found is None:
+            if type(part) is Ask:
+                found = dict(of(part.no))
+                for value, names in of(part.yes).items():
+                    more = (part.name, *names)
+                    if value not in found or (len(more), more) < (len(found[value]), found[value]):
+                        found[value] = more
+            else:
+                found = {} if part.value is VOID else {part.value: ()}  # type: ignore[union-attr]
+            known[part] = found
+        return found
+
+    return of(diagram)
 
 
 def paths_of(diagram: Diagram) -> Iterator[tuple[tuple[tuple[str, bool], ...], Any]]:

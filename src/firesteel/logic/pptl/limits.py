@@ -22,8 +22,8 @@ class Budget:
         self._formula, self._cap = formula, cap_of(cap)
         self._most = self._steps = _ANY + cap * _STEPS
 
-    def spend(self) -> None:
-        self._steps -= 1
+    def spend(self, steps: int = 1) -> None:
+        self._steps -= steps
         if self._steps < 0:
             raise self._exceeded(f"takes more than {self._most:,} steps to build")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from firesteel.logic.pptl.diagrams import Diagram, Diagrams, paths_of, values_of
+from firesteel.logic.pptl.diagrams import Diagram, Diagrams, values_of
 
 
 def minimised(
@@ -26,7 +26,7 @@ def minimised(
     numbers = {blocks[0]: 0}
     order = [blocks[0]]
     for block in order:
-        for _, to in paths_of(merged[block]):
+        for to in values_of(merged[block]):
             if to not in numbers:
                 numbers[to] = len(order)
                 order.append(to)

@@ -66,9 +66,13 @@ class Monitor:
 
     def step(self, state: State) -> Verdict:
         """Read one more state."""
-        try:
-            place = self._place.after[frozenset(state)] if type(state) is set else self._place.after[state]  # type: ignore[index]
-        except (KeyError, TypeError):
+        kind = type(state)
+        place: _Place | None = None
+        if kind is frozenset:
+            place = self._place.after.get(state)  # type: ignore[call-overload]
+        elif kind is set:
+            place = self._place.after.get(frozenset(state))
+        if place is None:
             place = self._found(state)
         self._before, self._place, self._last = self._place, place, state
         self._states += 1
@@ -76,13 +80,14 @@ class Monitor:
         return verdict
 
     def _found(self, state: State) -> _Place:
-        """The place that a state leads to, where that was not asked before."""
+        """The place that a state leads to, where it was not asked for before or the state is a mapping."""
         if self._finished:
             raise RuntimeError("this monitor is finished: start another one with formula.monitor()")
         letter = self._known.letter(state, self._states)
-        place = self._places[self._whole.after(self._place.number, letter)]
-        self._place.after[letter] = place
-        return place
+        after = self._place.after
+        if letter not in after:
+            after[letter] = self._places[self._whole.after(self._place.number, letter)]
+        return after[letter]
 
     @property
     def open(self) -> Formula | None:

@@ -45,10 +45,19 @@ _HINTS = {
     "~": "write `not`",
     "=": "write `->` for implication and `<->` for equivalence",
     "<": "write `<>` for eventually, `<->` for equivalence",
-    "-": "write `->` for implication",
+    "-": "write `->` for implication; numbers start at 0",
+    ">": "a condition on data is a predicate that has a name",
     "[": "write `[]` for always",
     ".": "put a name with other characters than letters, digits and _ in double quotes",
     "'": "put names in double quotes",
+}
+_WORDS = {
+    **dict.fromkeys(("always", "globally", "G"), "write `[]` for always"),
+    **dict.fromkeys(("eventually", "finally", "F"), "write `<>` for eventually"),
+    **dict.fromkeys(("X", "N"), "write `next`"),
+    **dict.fromkeys(("U", "R", "W"), "write `until` or `release`"),
+    **dict.fromkeys(("implies", "iff"), "write `->` for implication and `<->` for equivalence"),
+    **dict.fromkeys(("AND", "OR", "NOT", "xor"), "write `and`, `or`, `not`"),
 }
 
 
@@ -104,7 +113,9 @@ class _Parser:
     def whole(self) -> Formula:
         formula = self._formula(IFF)
         if self._token.kind != "end":
-            raise self._unexpected("expected an operator or the end of the text")
+            words = [token.value for token in self._tokens[max(0, self._next - 1) : self._next + 1]]
+            hints = [f" ({_WORDS[word]})" for word in words if word in _WORDS]
+            raise self._unexpected("expected an operator or the end of the text" + "".join(hints[:1]))
         return formula
 
     # --- words and signs ---

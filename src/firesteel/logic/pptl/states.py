@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from difflib import get_close_matches
+from itertools import compress
 from typing import Any, TypeAlias
 
 from firesteel.errors import InvalidArgument, described
@@ -15,6 +16,9 @@ from firesteel.values.answers import as_bool
 
 State: TypeAlias = Set[str] | Mapping[str, bool]
 """The set of names that hold, or a mapping of every name to whether it holds."""
+
+
+_BOOLS = {bool}
 
 
 def names_of(names: Any, argument: str) -> frozenset[str]:
@@ -58,16 +62,18 @@ class Known:
 
     def letter(self, state: Any, index: int) -> frozenset[str]:
         """The names that hold in the state with this index; an error where a name is not known."""
-        match state:
-            case Mapping():
-                holding = self._mapped(state, index)
-            case Set():
-                holding = frozenset(state)
-            case _:
-                raise InvalidArgument(
-                    f"{described(f'state {index}', state)} is not a state: write the set of names that hold, such as "
-                    '{"request"}, or a mapping such as {"request": True, "reply": False}'
-                )
+        usual = type(state) is dict and not self.exclusive and state.keys() == self.names
+        if usual and set(map(type, state.values())) == _BOOLS:
+            return frozenset(compress(state, state.values()))  # the same as below, in a third of the time
+        if isinstance(state, Mapping):
+            holding = self._mapped(state, index)
+        elif isinstance(state, Set):
+            holding = frozenset(state)
+        else:
+            raise InvalidArgument(
+                f"{described(f'state {index}', state)} is not a state: write the set of names that hold, such as "
+                '{"request"}, or a mapping such as {"request": True, "reply": False}'
+            )
         if not holding <= self.names:
             self._refuse(holding - self.names, index)
         for group in self.exclusive:

@@ -61,7 +61,9 @@ class Term:
 class Terms:
     """Makes terms, and remembers which formula of the user a term came from."""
 
-    def __init__(self) -> None:
+    def __init__(self, spend: Callable[[int], None] = lambda steps: None) -> None:
+        """`spend` is told how much work goes into terms, and may refuse it."""
+        self._spend = spend
         self._made: dict[tuple[Any, ...], Term] = {}
         self.written: dict[Term, Formula] = {}
         self.true, self.false = self._make(Kind.TRUE), self._make(Kind.FALSE)
@@ -128,7 +130,9 @@ class Terms:
         # (a or b) and a is a
         choices = [part for part in parts if part.kind is Kind.OR and parts.isdisjoint(part.args)]
         parts = {part for part in parts if part.kind is not Kind.OR}
-        if choices and prod(len(choice.args) for choice in choices) <= _MOST_CHOICES:
+        ways = prod(len(choice.args) for choice in choices)
+        if choices and ways <= _MOST_CHOICES:
+            self._spend(ways)
             return self.either(self.both((*parts, *chosen)) for chosen in product(*(c.args for c in choices)))
         return self._set(Kind.AND, parts.union(choices), self.true)
 
@@ -136,14 +140,24 @@ class Terms:
         parts = self._parts(Kind.OR, terms, neutral=self.false, absorbing=self.true)
         if parts is None:
             return self.true
-        clauses = {part: set(part.args) if part.kind is Kind.AND else {part} for part in parts}
         # a or (a and b) is a
-        fewest = {part for part, clause in clauses.items() if not any(other < clause for other in clauses.values())}
-        return self._set(Kind.OR, fewest, self.false)
+        clauses = {part: set(part.args) for part in parts if part.kind is Kind.AND}
+        if clauses:
+            self._spend(len(clauses) * len(clauses) // 16)
+            parts = {
+                part
+                for part in parts
+                if part.kind is not Kind.AND
+                or not (
+                    any(each in parts for each in part.args) or any(other < clauses[part] for other in clauses.values())
+                )
+            }
+        return self._set(Kind.OR, parts, self.false)
 
     def _parts(self, kind: Kind, terms: Iterable[Term], *, neutral: Term, absorbing: Term) -> set[Term] | None:
         """The parts of a conjunction or disjunction; None where they make it what `absorbing` is."""
         parts: set[Term] = set()
+        self._spend(1)
         for term in terms:
             if term is absorbing:
                 return None
