@@ -167,6 +167,8 @@ class Examiner:
             if found is not None:
                 return found
             fresh = doubts.fresh
+            if rounds >= 3 and not tally.tests:  # nothing that can be fed says anything about the property
+                return None
             if tally.late >= 3 or tally.died >= 6:  # more of the same would take the time of the other properties
                 return None
             left = budget.until - time.monotonic()
