@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 import threading
@@ -134,6 +135,15 @@ def test_the_testing_order() -> None:
     # A fold is not one record: `minus` is stateless and not commutative.
     found = fs.analyze(operators.reducer(minus), tests=30)
     assert found["stateless"].settled_by is found["commutative"].settled_by is None
+
+
+def test_what_does_not_repeat_itself_is_evidence_of_that_alone() -> None:
+    def noisy(x: int) -> float:
+        return x + random.random()
+
+    found = fs.analyze(operators.function(noisy), "deterministic", "stateless", "commutative", tests=12)
+    verdicts = {name: finding.verdict.name for name, finding in found.items()}
+    assert verdicts == {"deterministic": "FALSE", "stateless": "INCONCLUSIVE", "commutative": "INCONCLUSIVE"}
 
 
 def test_inputs_from_trying_say_so() -> None:

@@ -167,6 +167,8 @@ class Examiner:
             if found is not None:
                 return found
             fresh = doubts.fresh
+            if rounds >= 3 and not tally.tests:  # nothing that can be fed says anything about the property
+                return None
             if tally.late >= 3 or tally.died >= 6:  # more of the same would take the time of the other properties
                 return None
             left = budget.until - time.monotonic()
@@ -213,17 +215,17 @@ class Examiner:
 
     def _ran(self, asked: Sequence[Question], limit: float, doubts: _Doubts, tests: Maker | None) -> list[list[Seen]]:
         """The runs of some questions: as few jobs as possible."""
-        answers: list[list[Seen]] = [[] for _ in asked]
         traced = tests is not None and tests.traced
-        groups: dict[tuple[bool, bool], list[tuple[int, Any]]] = {}
-        for number, question in enumerate(asked):
-            for side in question.sides:
-                groups.setdefault((side.elsewhere, question.watched), []).append((number, side.run))
-        for (elsewhere, watched), runs in groups.items():
-            job = Job(tuple(run for _, run in runs), limit, int(doubts.fresh), traced and not elsewhere, watched)
-            for (number, _), seen in zip(runs, self.workers.run(job, elsewhere=elsewhere), strict=True):
-                answers[number].append(seen)
-        return answers
+        jobs: dict[tuple[bool, bool], dict[int, tuple[Any, ...]]] = {}
+        for question in asked:
+            for side in question.sides:  # a run that several questions share is one object
+                jobs.setdefault((side.elsewhere, question.watched), {})[id(side.run)] = side.run
+        seen: dict[tuple[bool, bool, int], Seen] = {}
+        for (elsewhere, watched), runs in jobs.items():
+            job = Job(tuple(runs.values()), limit, int(doubts.fresh), traced and not elsewhere, watched)
+            for number, each in zip(runs, self.workers.run(job, elsewhere=elsewhere), strict=True):
+                seen[elsewhere, watched, number] = each
+        return [[seen[side.elsewhere, q.watched, id(side.run)] for side in q.sides] for q in asked]
 
     # --- certainty ---
 

@@ -126,8 +126,7 @@ def _work(operator: Any, job: Job, start: int, end: int, out: int) -> None:
         from firesteel.operators.execute import perform
 
         prepare_child()
-        if job.together != 1:  # a run of its own has the random numbers that this worker began with
-            random.seed()
+        _reseed()
         for run in job.runs[start:end]:
             seen = perform(operator, run, job)
             _write(out, _pickled(seen))
@@ -165,6 +164,14 @@ class TooLate(BaseException):
 
 def _late(signum: int, frame: Any) -> None:
     raise TooLate
+
+
+def _reseed() -> None:
+    """Children do not inherit their random numbers: a function that uses them must not seem to repeat itself."""
+    random.seed()
+    numbers = sys.modules.get("numpy.random")
+    if numbers is not None:
+        numbers.seed()
 
 
 def prepare_child() -> None:

@@ -144,22 +144,25 @@ def commutative(about: About, material: Material) -> Iterator[Pair]:
             for other in _orders(material):
                 yield Pair(Side(material), Side(other))
         case Family.COLUMNS:
+            whole = Side(((tuple(material),),))
             for other in _orders(material):
-                yield Pair(Side(((tuple(material),),)), Side(((other,),)))
+                yield Pair(whole, Side(((other,),)))
         case Family.GROUPS:
             group = material[-1]
+            whole = Side((group,))
             for port in range(len(group)):
                 for other in _orders(group[port]):
                     swapped = (*group[:port], other, *group[port + 1 :])
-                    yield Pair(Side((group,)), Side((swapped,)), port=port_name(about, port))
+                    yield Pair(whole, Side((swapped,)), port=port_name(about, port))
         case Family.FOLDS:
             yield from _folds_in_other_orders(operator, material)
 
 
 def _folds_in_other_orders(operator: Operator, material: Material) -> Iterator[Pair]:
     values = material[:2] if operator.kind is Kind.REDUCER else material
+    whole = Side((((values,),),))
     for other in _orders(values):
-        yield Pair(Side((((values,),),)), Side((((other,),),)))
+        yield Pair(whole, Side((((other,),),)))
     if operator.kind in (Kind.AGGREGATE, Kind.COMBINER) and len(values) > 1:
         half = len(values) // 2
         parts = (tuple(values[:half]), tuple(values[half:]))
