@@ -152,7 +152,7 @@ def test_sentences():
         "The stream ends with batch 4, and it was not satisfied by then."
     )
     every = fs.pptl("[] low", low=lambda x: fs.Check(x < 5, f"{x} is too much"))
-    assert "low does not hold: 9 is too much" in sentence(every.explain([1, 9]))
+    assert "low does not hold (9 is too much)" in sentence(every.explain([1, 9]))
     assert sentence(fs.always(fs.pptl("low", low=lambda x: x < 5)).explain([1, 9]), "window") == (
         "low had to hold from window 1 on. Window 1 makes it false: low does not hold."
     )
