@@ -225,6 +225,14 @@ class Scale:
         return self.by * x
 
 
+_reused: list[int] = []
+
+
+def reuses_a_buffer(x: int) -> list[int]:
+    _reused[:] = [x]
+    return _reused
+
+
 def memoized(x: int) -> int:
     if x not in _memo:
         _memo[x] = x * x
@@ -269,6 +277,7 @@ ZOO.add(f(ticking), "a counter of the module", no="stateless", yes="commutative"
 ZOO.add(f(attribute), "counts its calls in an attribute", no="stateless pure", yes="commutative")
 ZOO.add(f(Total()), "an object that adds up", no="stateless commutative pure", name="object that adds up")
 ZOO.add(f(cached), "lru_cache remembers only what it would compute anyway", yes="stateless deterministic total")
+ZOO.add(f(reuses_a_buffer), "the list is filled anew in every call", no="pure", yes="stateless commutative one_to_one")
 ZOO.add(f(memoized), "a memo of the same", yes="stateless commutative total")
 ZOO.add(
     f(counted_unseen),
