@@ -7,8 +7,8 @@ import random
 import time
 from typing import Any
 
-import numpy
 import pytest
+from numpy.random import rand
 
 from firesteel import operators
 from firesteel.operators.execute import Loaded
@@ -41,7 +41,11 @@ def branches(x: int) -> str:
 
 
 def draws(x: int) -> float:
-    return random.random() + float(numpy.random.rand())
+    return random.random()
+
+
+def of_numpy(x: int) -> float:
+    return float(rand())
 
 
 _buffer: list[int] = []
@@ -84,9 +88,6 @@ def test_random_numbers_are_not_inherited() -> None:
 
 
 def test_numpys_are_not_either() -> None:
-    def of_numpy(x: int) -> float:
-        return float(numpy.random.rand())
-
     first, second = ran(of_numpy, ((1,),), ((1,),), together=1)
     assert outputs(first) != outputs(second)
 
