@@ -121,7 +121,7 @@ def test_a_predicate_that_raises_names_itself_and_the_instant():
     formula = fs.pptl("[] alarm", alarm=lambda x: 1 / x > 0)
     with pytest.raises(PredicateError, match=r"the predicate alarm raised ZeroDivisionError.* at instant 2"):
         formula.evaluate([1, 2, 0])
-    with pytest.raises(PredicateError, match="the predicate alarm, at instant 0, returned answer=None"):
+    with pytest.raises(PredicateError, match="the predicate alarm, at instant 0, returned None: is a `return` missing"):
         fs.pptl("[] alarm", alarm=lambda x: None).evaluate([1])
 
 
