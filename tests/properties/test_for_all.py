@@ -191,7 +191,7 @@ def test_several_inputs_drawn_together(spark):
             cases=9,
             spark=spark,
         )
-    assert "fs.run({'left': fs.Stream(" in str(failure.value)
+    assert "case = {\n" in str(failure.value) and "'left': fs.Stream(" in str(failure.value)
 
 
 # --- never silently true ---------------------------------------------------------------------------------
