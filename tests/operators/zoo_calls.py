@@ -332,16 +332,12 @@ def two_constants(code: int, name: str) -> str | None:
     return None if code == 7_301 and name == "zebra" else name
 
 
-def five_constants(shop: str, item: int, price: float, region: str, year: int) -> int | None:
+def three_constants(shop: str, item: int, price: float) -> int | None:
     if shop != "harbour":
-        return 1
+        return 0
     if item != 7_301:
-        return 2
-    if price != 99.5:
-        return 3
-    if region != "north-west":
-        return 4
-    return None if year == 1_987 else 5
+        return 0
+    return None if price == 99.5 else 0
 
 
 def long_text(s: str) -> str | None:
@@ -365,7 +361,7 @@ def null_in_null_out(x: int | None) -> int | None:
 
 
 ZOO.add(f(leap_day), "one day gives nothing", no="one_to_one")
-ZOO.add(f(five_constants), "five constants together give nothing", no="one_to_one", yes="stateless deterministic")
+ZOO.add(f(three_constants), "three constants together give nothing", no="one_to_one", yes="stateless deterministic")
 ZOO.add(f(two_constants), "two constants together give nothing", no="one_to_one", yes="stateless")
 ZOO.add(f(long_text), "a text of more than 40 letters gives nothing", no="one_to_one")
 ZOO.add(flat(words), "a line has none, one or many words", no="one_to_one", yes="stateless deterministic")
