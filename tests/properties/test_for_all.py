@@ -1,6 +1,7 @@
 """for_all: what passes, what fails and how, determinism, the example database, notes, targets, replay."""
 
 import re
+import textwrap
 import traceback
 
 import hypothesis
@@ -256,9 +257,12 @@ def test_an_exception_in_the_subject_is_shown_with_the_case_that_caused_it(spark
         return frame.select(F.udf(lambda n: 100 // (n - 7), "int")("n").alias("q"))
 
     zero = ss.always(ss.batches(ss.records("n INT NOT NULL", n=st.integers(0, 9)), min_size=1, max_size=3), during=2)
-    with pytest.raises(fs.SubjectError, match="in batch 1: ZeroDivisionError") as failure:
+    with pytest.raises(fs.SubjectError, match="ZeroDivisionError") as failure:
         fs.for_all(zero, inverts, fs.always(lambda now: True), cases=50, spark=spark)
-    assert failure.value.report.counterexample.inputs["input"] == [[(0,)], [(7,)]]
+    batches = failure.value.report.counterexample.inputs["input"]
+    assert sorted(r.n for batch in batches for r in batch) == [0, 7], "the smallest batches"
+    assert f"in batch {0 if (7,) in batches[0] else 1}: ZeroDivisionError" in str(failure.value)
+    assert "too few cases" not in str(failure.value)
     assert failure.value.__cause__ is not None
 
 
@@ -375,7 +379,6 @@ def test_the_evidence_of_a_subject_that_raises_holds_the_batch_that_it_raised_in
     with pytest.raises(fs.SubjectError) as failure:
         fs.for_all(numbers, inverts, fs.always(lambda now: True), examples=[example], spark=spark)
     text = str(failure.value)
-    assert "fs.run(fs.Stream('n INT NOT NULL', [[(1,)], [(0,)]]), inverts)" in text
     assert "1      n=0    (failed)" in text and "(1 more batch was not needed)" in text
 
 
@@ -410,13 +413,13 @@ def test_a_replayed_case_may_be_empty_once_the_bug_is_mended(spark, falsified):
     assert fs.for_all(numbers, nothing, nothing_large, replay=replay, spark=spark).verdict is Verdict.TRUE
 
 
-def test_the_line_to_keep_names_the_mode_and_parses(spark):
+def test_the_test_to_keep_names_the_mode_and_parses(spark):
     wrong = fs.always(lambda now: now.output.none(lambda r: r.n > 50))
     with pytest.raises(fs.Falsified) as failure:
         fs.for_all(numbers, lambda f: f.groupBy("n").count(), wrong, output_mode="update", cases=30, spark=spark)
-    line = next(line for line in str(failure.value).splitlines() if "fs.run(" in line)
-    assert line.endswith(", subject, output_mode='update')")
-    compile(line.strip(), "line", "eval")
+    kept = str(failure.value).partition("Keep it as a test:")[2].partition("Run it again:")[0]
+    assert "output_mode='update')" in kept
+    compile(textwrap.dedent(kept), "kept", "exec")
 
 
 def test_streams_of_two_schemas_are_two_cases(spark):

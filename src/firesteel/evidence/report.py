@@ -122,7 +122,8 @@ class WhyAlone(Enum):
     ASKED = "bulk=False"
     ENGINE = "this engine has no bulk runs"
     FEW = "too few cases for a bulk run"
-    FAILED = "the subject failed in the bulk run"
+    FAILED = "the subject failed"
+    FIRST = "the first case failed"
 
 
 @dataclass(frozen=True)

@@ -144,14 +144,17 @@ class _Check:
         one_by_one = conclude.disagreement(self._question, self._judge) or why_not
         return Report(Verdict.INCONCLUSIVE, tally.cases, asked=self._question.asked, one_by_one=one_by_one, ran=ran)
 
-    def _why_alone(self, screen: Screen | None) -> WhyAlone:
+    def _why_alone(self, screen: Screen | None) -> WhyAlone | None:
+        """Why cases were run alone, where a reason why they cannot be run together does not say it."""
         if screen is None:
             return WhyAlone.GIVEN
+        if screen.why_not is not None:
+            return None
         if not self._checking.bulk:
             return WhyAlone.ASKED
         if not ENGINES[self._question.runner.how.engine].bulk:
             return WhyAlone.ENGINE
-        return WhyAlone.FAILED if screen.failed else WhyAlone.FEW
+        return screen.failed or WhyAlone.FEW
 
 
 def _described(case: Case) -> str:

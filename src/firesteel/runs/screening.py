@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from firesteel.evidence.events import Listener, Screened, Screening
-from firesteel.evidence.report import Size
+from firesteel.evidence.report import Size, WhyAlone
 from firesteel.runs.claims import Judgement, Runner
 from firesteel.runs.judging import Judge
 from firesteel.runs.memory import Memory, Remembered
@@ -45,8 +45,8 @@ class Screen:
         """Why cases cannot be run together, if that was tried."""
         self.compared = 0
         """How many cases were run together and alone, and came out the same."""
-        self.failed = False
-        """Did the subject fail when cases were run together?"""
+        self.failed: WhyAlone | None = None
+        """What failed before cases were run together, or when they were."""
 
     def __call__(self, cases: Sequence[Case], *, later: bool) -> Sequence[Callable[[], Judgement]]:
         if later and self._trusts_bulk and len(cases) > self._at_once:
@@ -98,8 +98,10 @@ class Screen:
         """
         first = self._judge.failure_of(cases[0])
         if first is not None and first.error is not None:
+            self.failed = WhyAlone.FAILED
             return
         if first is not None:
+            self.failed = WhyAlone.FIRST
             cases = cases[:_MANY]
         self._tell(Screening(len(cases)))
         try:
@@ -108,7 +110,7 @@ class Screen:
         except CannotCarry as why:
             self.why_not = str(why)
         except SubjectFailure:
-            self.failed = True  # it will fail alone too, and say so with its case
+            self.failed = WhyAlone.FAILED  # it will fail alone too, and say so with its case
         self._tell(Screened(len(cases), self.why_not))
 
     def _run_more(self, cases: Sequence[Case]) -> None:
