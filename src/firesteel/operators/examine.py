@@ -159,13 +159,11 @@ class Examiner:
             materials = tests.some(max(1, min(size, budget.tests - tally.tests)))
             doubts = _Doubts(fresh)
             rounds += 1
-            if may_mask and not fresh and rounds <= _ROUNDS_APART:
-                # What one run leaves behind may hide what another would show: some have a process of their own.
-                few, materials = materials[:_APART], materials[_APART:]
-                found = self._among(property, few, budget, tally, tests, _Doubts(fresh=True))
-                if found is not None:
-                    return found
-            found = self._among(property, materials, budget, tally, tests, doubts)
+            # What one run leaves behind may hide what another would show: some have a process of their own.
+            apart = min(_APART, 1 + len(materials) // 3) if may_mask and not fresh and rounds <= _ROUNDS_APART else 0
+            found = self._among(property, materials[apart:], budget, tally, tests, doubts) or self._among(
+                property, materials[:apart], budget, tally, tests, _Doubts(fresh=True)
+            )
             if found is not None:
                 return found
             fresh = doubts.fresh
