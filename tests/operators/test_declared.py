@@ -64,6 +64,7 @@ def test_from_outside_and_suppressed() -> None:
         fs.declares(len)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_pytest_collects_claims(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     pytester.makepyfile(
         jobs="""

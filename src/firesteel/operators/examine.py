@@ -159,13 +159,11 @@ class Examiner:
             materials = tests.some(max(1, min(size, budget.tests - tally.tests)))
             doubts = _Doubts(fresh)
             rounds += 1
-            if may_mask and not fresh and rounds <= _ROUNDS_APART:
-                # What one run leaves behind may hide what another would show: some have a process of their own.
-                few, materials = materials[:_APART], materials[_APART:]
-                found = self._among(property, few, budget, tally, tests, _Doubts(fresh=True))
-                if found is not None:
-                    return found
-            found = self._among(property, materials, budget, tally, tests, doubts)
+            # What one run leaves behind may hide what another would show: some have a process of their own.
+            apart = min(_APART, 1 + len(materials) // 3) if may_mask and not fresh and rounds <= _ROUNDS_APART else 0
+            found = self._among(property, materials[apart:], budget, tally, tests, doubts) or self._among(
+                property, materials[:apart], budget, tally, tests, _Doubts(fresh=True)
+            )
             if found is not None:
                 return found
             fresh = doubts.fresh
@@ -256,26 +254,35 @@ class Examiner:
         return True
 
     def _shrunk(self, property: str, found: _Found, budget: Budget) -> _Found:
-        """The simplest material that still shows it, as far as there is time."""
+        """The simplest material that still shows it, as far as there is time.
+
+        Candidates are believed at a glance at first, as new processes cost most. If what is left in the end does not
+        show it in new processes, every step is confirmed.
+        """
         until = min(time.monotonic() + _SHRINK_SECONDS, max(budget.until, time.monotonic() + 0.3))
+        best = self._simplest(property, found, budget, until, sure=False)
+        proof = None if best is found else self._confirmed(property, best.question, budget.limit)
+        if proof is not None:
+            return replace(best, proof=proof)
+        return found if best is found else self._simplest(property, found, budget, until, sure=True)
+
+    def _simplest(self, property: str, found: _Found, budget: Budget, until: float, *, sure: bool) -> _Found:
         best = found
         refused: set[bytes] = set()
         while time.monotonic() < until:
-            found_simpler = False
+            better = None
             for some in _chunks(simpler_materials(self.about, best.material), 40):
-                if time.monotonic() >= until:
+                if time.monotonic() >= until or better is not None:
                     break
-                some = [each for each in some if _form(each) not in refused]
-                better = self._first_failing(property, some, budget, refused)
-                if better is not None:
-                    best, found_simpler = better, True
-                    break
-            if not found_simpler:
+                new = [each for each in some if _form(each) not in refused]
+                better = self._first_failing(property, new, budget, refused, sure=sure)
+            if better is None:
                 break
+            best = better
         return best
 
     def _first_failing(
-        self, property: str, materials: Sequence[Material], budget: Budget, refused: set[bytes]
+        self, property: str, materials: Sequence[Material], budget: Budget, refused: set[bytes], *, sure: bool
     ) -> _Found | None:
         asked = [list(questions(property, self.about, each, self.equal)) for each in materials]
         answers = self._ran([q for each in asked for q in each], budget.limit, _Doubts(), None)
@@ -284,10 +291,11 @@ class Examiner:
             mine = answers[at : at + len(each)]
             at += len(each)
             for question, answer in zip(each, mine, strict=True):
-                if question.judge(answer) is not None:
+                proof = question.judge(answer)
+                if proof is not None and sure:
                     proof = self._confirmed(property, question, budget.limit)
-                    if proof is not None:
-                        return _Found(material, question, proof)
+                if proof is not None:
+                    return _Found(material, question, proof)
             refused.add(_form(material))
         return None
 
