@@ -11,9 +11,11 @@ import inspect
 import json
 import re
 import runpy
+import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -89,7 +91,8 @@ class Reader:
 
     def __init__(self, page: Path, folder: Path, capsys, spark) -> None:
         self.page, self.folder, self.capsys, self.spark = page, folder, capsys, spark
-        self.names = {"__name__": page.stem.replace("-", "_")}
+        self.module = ModuleType(f"{page.stem.replace('-', '_')}_page")
+        self.names = vars(self.module)
 
     def read(self) -> None:
         found = [block for block in blocks(self.page.read_text()) if block.language in ("python", "text")]
@@ -110,11 +113,21 @@ class Reader:
         for name in tests[:-1] if fails else tests:
             self.call(name)
         if fails:
-            with pytest.raises(fs.Failed) as raised:
-                self.call(tests[-1])
-            failure = raised.value
+            failure = self.failure_of(tests[-1], file)
             message = f"{type(failure).__module__}.{type(failure).__name__}: {failure}"
             assert_alike(following.text, message, f"{self.page.name}:{following.line}")
+
+    def failure_of(self, name: str, file: Path) -> fs.Failed:
+        """How a test fails that stands in this file: a test to paste there names its functions, as it would for a user.
+
+        Only here: where a module is known, Spark's workers import it, and this one they cannot.
+        """
+        self.module.__file__ = str(file)
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(fs.Failed) as raised:
+            patch.setitem(sys.modules, self.module.__name__, self.module)
+            patch.setenv("PYTEST_CURRENT_TEST", f"{file.name}::{name}")
+            self.call(name)
+        return raised.value
 
     def call(self, name: str) -> None:
         wanted = inspect.signature(self.names[name]).parameters
