@@ -113,19 +113,18 @@ class Reader:
         for name in tests[:-1] if fails else tests:
             self.call(name)
         if fails:
-            failure = self.failure_of(tests[-1], file)
+            failure = self.failure_of(tests[-1])
             message = f"{type(failure).__module__}.{type(failure).__name__}: {failure}"
             assert_alike(following.text, message, f"{self.page.name}:{following.line}")
 
-    def failure_of(self, name: str, file: Path) -> fs.Failed:
-        """How a test fails that stands in this file: a test to paste there names its functions, as it would for a user.
+    def failure_of(self, name: str) -> fs.Failed:
+        """How a test fails, in a module that is known: so the test to paste names its functions, as it would for a user.
 
         Only here: where a module is known, Spark's workers import it, and this one they cannot.
         """
-        self.module.__file__ = str(file)
+        self.module.__file__ = __file__  # the file of the test that is running: nothing has to be imported from it
         with pytest.MonkeyPatch.context() as patch, pytest.raises(fs.Failed) as raised:
             patch.setitem(sys.modules, self.module.__name__, self.module)
-            patch.setenv("PYTEST_CURRENT_TEST", f"{file.name}::{name}")
             self.call(name)
         return raised.value
 
