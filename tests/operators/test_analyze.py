@@ -151,6 +151,16 @@ def test_inputs_from_trying_say_so() -> None:
     assert "trying: int works" in found.found.inputs
 
 
+def test_a_record_is_not_null_itself() -> None:
+    careful = operators.function(lambda r: {"n": r.n or 0}, input="user STRING, n INT")
+    assert fs.analyze(careful, "null_safe", tests=20)["null_safe"].verdict is fs.Verdict.INCONCLUSIVE
+    careless = operators.function(lambda r: {"n": r.n + 1}, input="user STRING, n INT")
+    found = fs.analyze(careless, "null_safe", "idempotent", tests=20)
+    assert "n=None" in found["null_safe"].evidence
+    # A dictionary is not a record that it takes: nothing was compared, and that is said.
+    assert found["idempotent"].outputs == 0 and "it raised in every test" in found["idempotent"].why
+
+
 def test_a_sample_of_rows() -> None:
     rows = [{"user": "a", "n": 1}, {"user": "b", "n": 2}]
     clipped = operators.map_in_pandas(lambda frames: (f.assign(n=f.n.clip(0, 1)) for f in frames))

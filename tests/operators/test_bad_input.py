@@ -100,9 +100,24 @@ def test_a_function_that_never_gives_anything(function: Any, said: str) -> None:
     assert said in finding.why
 
 
+_known: set[int] = set()
+
+
+def refuses_what_it_knows(x: int) -> int:
+    if x in _known:
+        raise KeyError(x)
+    _known.add(x)
+    return x
+
+
 @pytest.mark.parametrize("function", [dies_rarely, late_rarely])
 def test_a_dead_or_late_worker_is_never_evidence(function: Any) -> None:
-    found = about(function, "deterministic", "stateless", "commutative", "one_to_one", "total", "picklable")
+    found = about(function, "deterministic", "stateless", "commutative", "one_to_one", "total", limit=0.1)
+    assert {finding.verdict for finding in found.values()} == {fs.Verdict.INCONCLUSIVE}
+
+
+def test_an_exception_is_no_output_to_compare() -> None:
+    found = about(refuses_what_it_knows, "stateless", "commutative")
     assert {finding.verdict for finding in found.values()} == {fs.Verdict.INCONCLUSIVE}
 
 
@@ -173,7 +188,7 @@ def test_inputs_that_cannot_be_found() -> None:
         (lambda: fs.analyze(lambda a, b: a), "takes two arguments: a reducer or a UDF of two columns?"),
         (lambda: fs.analyze(lambda: 1), "takes no argument"),
         (lambda: fs.analyze(len, "fast"), "property='fast' (str) is not a property"),
-        (lambda: fs.analyze(len, "associative"), "does not apply to function(len): these do: picklable"),
+        (lambda: fs.analyze(len, "associative"), "does not apply to function(len): these do: deterministic"),
         (lambda: fs.analyze(len, tests=0), "tests=0 (int) is not a number of tests"),
         (lambda: fs.analyze(len, seconds=0), "seconds=0 (int) is not a time"),
         (lambda: fs.analyze(len, equal=3), "equal=3 (int) is not an equality"),

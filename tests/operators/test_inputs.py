@@ -124,8 +124,10 @@ def test_mutation_extends_only_what_had_no_output() -> None:
     silent, loud = tests.some(2)
     tests.see(silent, False, ())
     tests.see(loud, True, ())
-    later = [material for material in tests.some(50) if material[: len(silent)] == silent]
+    drawn = tests.some(50)
+    later = [material for material in drawn if material[: len(silent)] == silent]
     assert len(later) == 1 and len(later[0]) > len(silent)
+    assert not any(material[: len(loud)] == loud for material in drawn)
 
 
 def test_reuse_begins_with_what_had_output() -> None:

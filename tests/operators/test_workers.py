@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 import pytest
+from numpy.random import rand
 
 from firesteel import operators
 from firesteel.operators.execute import Loaded
@@ -43,6 +44,19 @@ def draws(x: int) -> float:
     return random.random()
 
 
+def of_numpy(x: int) -> float:
+    return float(rand())
+
+
+_buffer: list[int] = []
+
+
+def reuses_a_buffer(x: int) -> list[int]:
+    _buffer.clear()
+    _buffer.append(x)
+    return _buffer
+
+
 def outputs(seen: Seen) -> list[Any]:
     return [outcome.outputs[0] for outcome in seen.outcomes if isinstance(outcome, Gave)]
 
@@ -73,6 +87,15 @@ def test_random_numbers_are_not_inherited() -> None:
     assert outputs(first) != outputs(second)
 
 
+def test_numpys_are_not_either() -> None:
+    first, second = ran(of_numpy, ((1,),), ((1,),), together=1)
+    assert outputs(first) != outputs(second)
+
+
+def test_an_output_is_what_it_was_when_it_came() -> None:
+    assert outputs(ran(reuses_a_buffer, ((1,), (2,)))[0]) == [[1], [2]]
+
+
 def test_which_lines_are_reached() -> None:
     few, many, again = ran(branches, ((1,),), ((101,),), ((5,),), traced=True)
     assert few.lines == again.lines and few.lines != many.lines and few.lines
@@ -91,5 +114,5 @@ def test_an_argument_is_not_shared_by_calls(change: str) -> None:
     given = [3, 2]
     (seen,) = ran(changing, ((given,), (given,)), watched=True)
     first, second = outputs(seen)
-    assert first == second and given == [3, 2]
+    assert first == second == ([3, 2, 1] if change == "append" else [2, 3]) and given == [3, 2]
     assert seen.watched is not None and seen.watched.mutated

@@ -225,6 +225,14 @@ class Scale:
         return self.by * x
 
 
+_reused: list[int] = []
+
+
+def reuses_a_buffer(x: int) -> list[int]:
+    _reused[:] = [x]
+    return _reused
+
+
 def memoized(x: int) -> int:
     if x not in _memo:
         _memo[x] = x * x
@@ -269,6 +277,7 @@ ZOO.add(f(ticking), "a counter of the module", no="stateless", yes="commutative"
 ZOO.add(f(attribute), "counts its calls in an attribute", no="stateless pure", yes="commutative")
 ZOO.add(f(Total()), "an object that adds up", no="stateless commutative pure", name="object that adds up")
 ZOO.add(f(cached), "lru_cache remembers only what it would compute anyway", yes="stateless deterministic total")
+ZOO.add(f(reuses_a_buffer), "the list is filled anew in every call", no="pure", yes="stateless commutative one_to_one")
 ZOO.add(f(memoized), "a memo of the same", yes="stateless commutative total")
 ZOO.add(
     f(counted_unseen),
@@ -323,6 +332,14 @@ def two_constants(code: int, name: str) -> str | None:
     return None if code == 7_301 and name == "zebra" else name
 
 
+def three_constants(shop: str, item: int, price: float) -> int | None:
+    if shop != "harbour":
+        return 0
+    if item != 7_301:
+        return 0
+    return None if price == 99.5 else 0
+
+
 def long_text(s: str) -> str | None:
     return None if len(s) > 40 else s
 
@@ -344,6 +361,7 @@ def null_in_null_out(x: int | None) -> int | None:
 
 
 ZOO.add(f(leap_day), "one day gives nothing", no="one_to_one")
+ZOO.add(f(three_constants), "three constants together give nothing", no="one_to_one", yes="stateless deterministic")
 ZOO.add(f(two_constants), "two constants together give nothing", no="one_to_one", yes="stateless")
 ZOO.add(f(long_text), "a text of more than 40 letters gives nothing", no="one_to_one")
 ZOO.add(flat(words), "a line has none, one or many words", no="one_to_one", yes="stateless deterministic")

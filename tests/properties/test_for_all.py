@@ -59,9 +59,9 @@ def test_the_message_says_what_happened_and_how_to_see_it_again(falsified):
     assert f"had to hold in every batch. It does not in batch {at}: 1 missing: Record(n=50)." in text
     assert "n=50   (none)  NO" in text and text.count("<- false here") == 1
     assert "loses_the_large (tests/properties/test_for_all.py:" in text
-    batches = ", ".join(["[(0,)]"] * at + ["[(50,)]"])
-    assert f"fs.run(fs.Stream('n INT NOT NULL', [{batches}]), loses_the_large)" in text
-    assert f'replay="{falsified.report.counterexample.replay}"' in text
+    whole = falsified.report.counterexample.inputs["input"]
+    assert f"case = fs.{whole!r}\n" in text and "fs.for_all(case, loses_the_large, " in text
+    assert f"fs.for_all(..., replay={falsified.report.counterexample.replay!r})" in text
 
 
 def test_judging_stops_as_soon_as_the_verdict_is_definite(spark):
@@ -191,7 +191,7 @@ def test_several_inputs_drawn_together(spark):
             cases=9,
             spark=spark,
         )
-    assert "fs.run({'left': fs.Stream(" in str(failure.value)
+    assert "case = {\n" in str(failure.value) and "'left': fs.Stream(" in str(failure.value)
 
 
 # --- never silently true ---------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def test_a_wrong_subject_is_falsified_and_explained(spark):
     at = len(found.trace) - 1
     assert text.startswith(f"the property is false in batch {at}\n")
     assert "[] (hot -> alarm) had to hold from batch 0 on" in text
-    assert f"Batch {at} makes it false: alarm does not hold: none of " in text and "and hot holds" in text
+    assert f"Batch {at} makes it false: alarm does not hold (none of " in text and "and hot holds" in text
     assert "property  pptl('[] (hot -> alarm)')" in text
     header = next(line for line in text.splitlines() if line.split()[:1] == ["batch"])
     assert header.split()[-2:] == ["alarm", "hot"], "a column for each predicate"

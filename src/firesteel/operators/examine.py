@@ -60,8 +60,9 @@ class _Tally:
     died: int = 0
     example: str = ""
 
-    def add(self, seen: Sequence[Seen]) -> bool:
-        """Count one test; did it have any output?"""
+    def add(self, asked: Sequence[Question], answers: Sequence[Sequence[Seen]]) -> bool:
+        """Count one test; did it have any output that could be judged?"""
+        seen = [each for answer in answers for each in answer]
         self.tests += 1
         outcomes = [outcome for each in seen for outcome in each.outcomes]
         late = [outcome for outcome in outcomes if isinstance(outcome, Late)]
@@ -72,7 +73,8 @@ class _Tally:
             self.example = died[0].how
         elif raised and not self.died:
             self.example = f"{raised[0].kind}: {raised[0].message}".removesuffix(": ")
-        output = any(has_output(each.all_outputs) for each in seen)
+        judged = any(question.could_be_judged(answer) for question, answer in zip(asked, answers, strict=True))
+        output = judged and any(has_output(each.all_outputs) for each in seen)
         self.outputs += output
         return output
 
@@ -199,7 +201,7 @@ class Examiner:
             at += len(each)
             if not each:
                 continue
-            output = tally.add([seen for answer in mine for seen in answer])
+            output = tally.add(each, mine)
             if tests is not None:
                 lines = {line for answer in mine for seen in answer for line in seen.lines}
                 tests.see(material, output, lines)

@@ -14,7 +14,7 @@ from typing import Any
 
 from firesteel.operators import clock
 from firesteel.operators.kinds import Family, Kind, Operator
-from firesteel.operators.outcomes import Gave, Job, Late, Outcome, Raised, Seen, Twice
+from firesteel.operators.outcomes import Gave, Job, Late, Opaque, Outcome, Raised, Seen, Twice
 from firesteel.operators.process import TooLate
 
 _ATOMS = (int, str, float, bool, bytes, date, datetime, type(None))
@@ -60,7 +60,7 @@ def _outcome(fire: Callable[[Any], Iterable[Any]], given: Any, limit: float) -> 
     try:
         signal.setitimer(signal.ITIMER_REAL, limit)
         try:
-            return Gave(tuple(fire(given)))
+            return Gave(tuple(_kept(output) for output in fire(given)))
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
     except TooLate:
@@ -85,6 +85,14 @@ def _copied(value: Any) -> Any:
     if isinstance(value, Twice):
         return Twice(_copied(value.arguments))
     return value if type(value) in _ATOMS else copy.deepcopy(value)
+
+
+def _kept(output: Any) -> Any:
+    """An output as it is now: the function may hold on to it, and change it in a later call."""
+    try:
+        return _copied(output)
+    except Exception:  # it cannot be copied, so it cannot be sent either
+        return Opaque(type(output).__name__)
 
 
 def _firing(loaded: Loaded) -> Callable[[Any], Iterable[Any]]:

@@ -119,6 +119,6 @@ def _has_floats(record: d.Domain) -> bool:
         case d.Floats():
             return True
         case d.Rows(fields=fields):
-            return any(isinstance(each, d.Floats) for each in fields)
+            return any(map(_has_floats, fields))
         case _:
             return False

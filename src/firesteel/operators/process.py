@@ -12,7 +12,6 @@ import contextlib
 import gc
 import os
 import pickle
-import random
 import select
 import signal
 import struct
@@ -167,8 +166,10 @@ def _late(signum: int, frame: Any) -> None:
 
 
 def _reseed() -> None:
-    """Children do not inherit their random numbers: a function that uses them must not seem to repeat itself."""
-    random.seed()
+    """Children do not inherit their random numbers: a function that uses them must not seem to repeat itself.
+
+    Python takes care of its own. numpy's would be the same in every child.
+    """
     numbers = sys.modules.get("numpy.random")
     if numbers is not None:
         numbers.seed()

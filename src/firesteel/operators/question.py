@@ -19,3 +19,7 @@ class Question:
     port: str | None = None
     watched: bool = False
     """Is it to be seen what the runs do besides?"""
+
+    def could_be_judged(self, seen: Sequence[Seen]) -> bool:
+        """Did every run give what is looked at?"""
+        return all(side.look.at(each) is not None for side, each in zip(self.sides, seen, strict=True))

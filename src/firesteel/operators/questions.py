@@ -150,7 +150,14 @@ def _hard_rows(
     keys = {about.inputs.names.index(str(each)) for each in about.operator.key if str(each) in about.inputs.names}
     for row in rows:
         for place, inner in enumerate(domain.fields):
-            if fits(inner) and not (about.operator.kind.family is Family.GROUPS and place in keys):
+            held = domain.field_of(row, place)
+            if isinstance(inner, d.Rows):  # a record is never null itself, but its fields may be
+                for other in _hard_rows(about, inner, [held], value, fits):
+                    yield domain.with_field(row, place, other)
+            elif about.operator.partitions and isinstance(inner, d.Lists):
+                if held and fits(inner.inner):
+                    yield domain.with_field(row, place, [value, *list(held)[1:]])
+            elif fits(inner) and not (about.operator.kind.family is Family.GROUPS and place in keys):
                 yield domain.with_field(row, place, value)
 
 

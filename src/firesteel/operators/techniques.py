@@ -95,8 +95,10 @@ class Maker:
             return self._fitted(self.saved[self._reused - 1])
         if technique.mutation and self._silent and self.rng.random() < 0.5:
             return self._fitted(self._extended(self._silent.pop()))
-        if technique.branches and self._corpus and self.rng.random() < 0.35:
-            return self._fitted(self._changed(self.rng.choice(self._corpus)))
+        if technique.branches and self._corpus and self.rng.random() < 0.5:
+            # What reached new lines last is the deepest.
+            some = self._corpus[-3:] if self.rng.random() < 0.7 else self._corpus
+            return self._fitted(self._changed(self.rng.choice(some)))
         return self._fitted(self._material(technique))
 
     def _extended(self, material: Material) -> Material:
@@ -118,11 +120,21 @@ class Maker:
         how = self.rng.random()
         other = self.rng.choice(self._corpus) if self._corpus else material
         record = self.rng.choice(other)
-        if how < 0.4:
+        if how < 0.3:
             record = self._domain(0).mutated(material[at], self.rng)
-        if how < 0.7:
+        elif how < 0.6:
+            record = self._redrawn(material[at])
+        if how < 0.8:
             return (*material[:at], record, *material[at + 1 :])
         return (*material[:at], record, *material[at:])
+
+    def _redrawn(self, record: Any) -> Any:
+        """The same record with another value, of the pool, in one of its fields."""
+        domain = self._domain(0)
+        if not isinstance(domain, d.Rows):
+            return domain.pooled(self.rng, self.pool)
+        place = self.rng.randrange(len(domain.fields))
+        return domain.with_field(record, place, domain.fields[place].pooled(self.rng, self.pool))
 
     # --- making ---
 
@@ -137,6 +149,9 @@ class Maker:
             return tuple(self._group(source) for _ in range(self.rng.choice((1, 2, 2, 3))))
         size = self._size(technique)
         records = [self._record(source, 0) for _ in range(size)]
+        if technique.source == "mixed" and size <= 8 and self.rng.random() < 0.25:
+            # Records that are almost the same: of one key, with another value.
+            records = [records[0], *(self._domain(0).mutated(records[0], self.rng) for _ in records[1:])]
         if size > 8:  # long ones of few values: a buffer is filled either way
             few = records[:3]
             records = [self.rng.choice(few) for _ in range(size)]
@@ -204,7 +219,7 @@ class Maker:
             return self._few_keys(material)
         if kind.family is Family.FOLDS:
             return material if kind is Kind.REDUCER else tuple(material[:8])
-        if self.name in ("stateless", "commutative") and len(material) < 9 and self.rng.random() < 0.3:
+        if self.name in ("stateless", "commutative", "one_to_one") and len(material) < 9 and self.rng.random() < 0.3:
             at = self.rng.randrange(len(material))
             return (*material[:at], material[-1], *material[at:])
         return material

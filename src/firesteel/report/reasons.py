@@ -102,7 +102,8 @@ def _told_of_an_interval(reason: IntervalReason, noun: str) -> tuple[str, str]:
     if why.ended:
         return wanted, f"The stream ends with {noun} {last}, and it was not satisfied by then"
     said = [
-        f"{leaf.formula} {'holds' if leaf.verdict is Verdict.TRUE else 'does not hold'}{_details(leaf)}"
+        f"{leaf.formula} {'holds' if leaf.verdict is Verdict.TRUE else 'does not hold'}"
+        + (f" ({leaf.check.reason})" if leaf.check is not None and leaf.check.reason else "")
         for leaf in reason.because
         if leaf.at == last
     ]

@@ -124,6 +124,7 @@ def test_the_witness_of_a_negation_is_the_shortest_violation():
     assert pptl.witness(pptl.not_(rule)) == [{"request"}]
     assert pptl.witness(rule) == [set()]
     assert pptl.witness("<> p and [] not p") is None
+    assert pptl.witness("b and c or a") == [{"a"}], "as few names as possible"
     assert [sorted(state) for state in pptl.witness("p and next (q and next r)")] == [["p"], ["q"], ["r"]]
 
 

@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from itertools import product
 
 import pytest
 
@@ -104,3 +105,25 @@ def test_a_mutant_that_forgets_what_is_past_the_end_is_caught(monkeypatch):
         != (oracle.judge(formula, trace) is Verdict.TRUE)
         for formula, trace in pairs(3_000, seed=1)
     )
+
+
+def test_bounds_that_reach_past_the_end_where_always_has_closed():
+    p, q = fs.now(lambda x: "p" in x, name="p"), fs.now(lambda x: "q" in x, name="q")
+    closed, open_ = fs.always(q), fs.eventually(q)
+    for n in (1, 2, 3):
+        for formula in [
+            fs.until(p, closed, within=n),
+            fs.until(closed, p, within=n),
+            fs.release(p, closed, during=n),
+            fs.release(closed, closed, during=n),
+            fs.release(p, open_, during=n),
+            fs.eventually(closed, within=n),
+            fs.always(closed, during=n),
+            fs.next_(closed, times=n),
+        ]:
+            for whole in (formula, ~formula):
+                translated = pptl.of(whole)
+                for length in (1, 2):
+                    for trace in product(["", "p", "q", "pq"], repeat=length):
+                        expected = oracle.judge(whole, trace) is Verdict.TRUE
+                        assert bool(translated.evaluate(map(set, trace), names=["p", "q"])) == expected, (whole, trace)

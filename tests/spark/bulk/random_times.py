@@ -122,7 +122,8 @@ def joined_then_counted(left: Any, right: Any) -> Any:
 
 def counted_then_once(frame: Any) -> Any:
     counts = windowed(tumbling, "k")(frame).select("k", "c", F.window_time("window").alias("at"))
-    return counts.dropDuplicatesWithinWatermark(["k"])
+    # By the window too: several of one key may close at once, and which of them comes first is up to the shuffle.
+    return counts.dropDuplicatesWithinWatermark(["k", "at"])
 
 
 PAIR = ("left", "right")

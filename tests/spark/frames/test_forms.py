@@ -8,6 +8,7 @@ from firesteel.spark.frames.large import LargeBatch
 
 # An array of a variant, with items of two types: Spark tells no type for them.
 MIXED = "CAST(array(CAST({} AS VARIANT), CAST(1 AS VARIANT)) AS VARIANT)"
+DEEP = "SELECT array(to_variant_object(named_struct('k', array({}, CAST('x' AS VARIANT))))) AS v"
 DAY, DAY_TEXT = "date'2030-01-01'", "'2030-01-01'"
 
 SAME = {
@@ -82,9 +83,9 @@ DIFFERENT = {
         """["2030-01-01",1] (ARRAY<VARIANT>: DATE, BIGINT)' v='["2030-01-01",1] (ARRAY<VARIANT>: STRING, BIGINT)""",
     ),
     "a date and its text deep in a variant": (
-        f"SELECT array(CAST(map('k', array({MIXED.format(DAY)}, CAST('x' AS VARIANT))) AS VARIANT)) AS v",
-        f"SELECT array(CAST(map('k', array({MIXED.format(DAY_TEXT)}, CAST('x' AS VARIANT))) AS VARIANT)) AS v",
-        "ARRAY<VARIANT>",
+        DEEP.format(MIXED.format(DAY)),
+        DEEP.format(MIXED.format(DAY_TEXT)),
+        "STRING, DATE, BIGINT)",
     ),
     "years that Python has not": (
         "SELECT timestamp'+12345-01-01 00:00:00' AS t, map(1, array(date'-0044-03-15')) AS m",

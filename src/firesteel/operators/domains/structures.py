@@ -123,6 +123,12 @@ class Maps(Domain):
     def pooled(self, rng: Random, pool: Pool) -> dict[Any, Any]:
         return {self.keys.pooled(rng, pool): self.items.pooled(rng, pool) for _ in range(rng.choice((0, 1, 2, 3)))}
 
+    def mutated(self, value: dict[Any, Any], rng: Random) -> dict[Any, Any]:
+        if not value or rng.random() < 0.2:
+            return {**value, self.keys.random(rng): self.items.random(rng)}
+        key = rng.choice(list(value))
+        return {**value, key: self.items.mutated(value[key], rng)}
+
     def simpler(self, value: dict[Any, Any]) -> Iterator[dict[Any, Any]]:
         for key in list(value)[:6]:
             yield {k: v for k, v in value.items() if k != key}
