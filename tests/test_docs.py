@@ -118,7 +118,7 @@ class Reader:
             assert_alike(following.text, message, f"{self.page.name}:{following.line}")
 
     def failure_of(self, name: str) -> fs.Failed:
-        """How a test fails, in a module that is known: so the test to paste names its functions, as it would for a user.
+        """How a test fails, in a module that is known: so the test to paste names its functions, as for a user.
 
         Only here: where a module is known, Spark's workers import it, and this one they cannot.
         """
