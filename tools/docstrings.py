@@ -11,10 +11,16 @@ from typing import Any
 
 import griffe
 
-MODULES = {"fs": "firesteel", "ss": "firesteel.strategies", "perturb": "firesteel.perturb"}
+MODULES = {
+    "fs": "firesteel",
+    "ss": "firesteel.strategies",
+    "perturb": "firesteel.perturb",
+    "operators": "firesteel.operators",
+    "pptl": "firesteel.logic.pptl",
+}
 """How docstrings abbreviate the modules whose names they mention."""
 
-_NAME = re.compile(r"(?<!\[)`(fs|ss|perturb)\.(\w+)(\([^`]*\))?`")
+_NAME = re.compile(r"(?<!\[)`(fs|ss|perturb|operators|pptl)\.(\w+)(\([^`]*\))?`")
 _FLAGS = re.compile(r"\s*# doctest: .*$")
 
 

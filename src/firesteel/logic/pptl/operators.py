@@ -40,10 +40,15 @@ from firesteel.logic.pptl.parser import parse
 from firesteel.logic.pptl.syntax import number_of
 
 true: Formula = Constant(True)
+"""Holds on every interval."""
 false: Formula = Constant(False)
+"""Holds on no interval."""
 empty: Formula = Empty()
+"""There is one state."""
 more: Formula = More()
+"""There are at least two states."""
 skip: Formula = Skip()
+"""There are two states."""
 
 
 def name(name: str) -> Formula:
