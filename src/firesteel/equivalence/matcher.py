@@ -135,7 +135,7 @@ class Matcher:
         >>> matcher.finish()
         <Verdict.FALSE: -1>
         >>> print(matcher.reason)
-        left record 0, 'a', is left over: the right has no match for it.
+        left record 0, 'a', is left over: 'right' has no match for it.
         left: 2 records, 1 left over; right: 1 record, 0 left over; 1 matched.
         """
         book = self._book
