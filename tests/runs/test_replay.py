@@ -20,6 +20,7 @@ from firesteel import Batch, Case, InvalidArgument, Record, Stream, surroundings
 from firesteel.runs import replay
 from firesteel.runs.replay import decoded, encoded, kept
 from firesteel.strategies.values import values
+from firesteel.values import lines
 from firesteel.values.as_json import of_json, to_json
 from firesteel.values.schemas import carried
 
@@ -193,7 +194,7 @@ def test_nothing_of_a_line_is_called(monkeypatch):
 
 
 def test_a_small_line_that_stands_for_too_much_is_refused(monkeypatch):
-    monkeypatch.setattr(replay, "LONGEST", 10_000)
+    monkeypatch.setattr(lines, "LONGEST", 10_000)
     large = b'{"input":{"schema":"n INT","batches":[]}' + b" " * 10_000_000 + b"}"
     bomb = "fs1:" + base64.urlsafe_b64encode(zlib.compress(large)).decode()
     with pytest.raises(InvalidArgument, match="is not a replay line"):

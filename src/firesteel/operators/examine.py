@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
+from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.operators import Finding, Proof
 from firesteel.logic.verdicts import Verdict
 from firesteel.operators.comparing import Pair, differ, has_output
@@ -24,6 +25,8 @@ from firesteel.operators.questions import questions
 from firesteel.operators.shrinking import simpler_materials
 from firesteel.operators.techniques import OURS, Maker, Technique, all_materials
 from firesteel.operators.workers import Workers
+from firesteel.values import lines
+from firesteel.values.as_json import of_json, to_json
 from firesteel.values.equality import EXACT, Equality
 
 FIRST, MOST = 24, 200
@@ -338,29 +341,22 @@ def _form(material: Material) -> bytes:
 
 
 def encoded(material: Material) -> str:
-    """A material as a line of text; empty where it cannot be written as one."""
-    import base64
-    import zlib
+    """A material as a line of text; empty where it holds a value that JSON cannot carry.
 
-    from pyspark import cloudpickle
-
+    >>> encoded((1, (2.5, "a")))
+    'fs1:[1,{"tuple":[2.5,"a"]}]'
+    >>> decoded(encoded((1, (2.5, "a"))))
+    (1, (2.5, 'a'))
+    """
     try:
-        blob: bytes = cloudpickle.dumps(material)
-        return base64.urlsafe_b64encode(zlib.compress(blob, 9)).decode()
-    except Exception:
+        return lines.written([to_json(value) for value in material])
+    except ValueError:
         return ""
 
 
 def decoded(line: str) -> Material:
-    """The material of such a line."""
-    import base64
-    import pickle
-    import zlib
-
-    from firesteel.errors import InvalidArgument, described
-
+    """The material of such a line. Nothing in it is called: it may come from anybody."""
     try:
-        material: Material = pickle.loads(zlib.decompress(base64.urlsafe_b64decode(line)))
+        return tuple(of_json(value) for value in lines.read(line))
     except Exception:
         raise InvalidArgument(f"{described('replay', line)} is not a line that fs.analyze printed") from None
-    return material

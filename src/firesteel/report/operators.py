@@ -109,7 +109,7 @@ def again(subject: Subject, finding: Finding, replay: str) -> str:
     """A line that shows the evidence again."""
     rest = "" if subject.kind in ("reducer", "partition_function") else ", ..."
     made = f"operators.{subject.kind}({subject.name}{rest})"
-    return f'fs.holds({made}, "{finding.property}", replay="{replay}")'
+    return f'fs.holds({made}, "{finding.property}", replay={replay!r})'
 
 
 def explained(subject: Subject, finding: Finding) -> str:

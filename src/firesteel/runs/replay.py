@@ -5,12 +5,9 @@ A short line is readable; a longer one is compressed, and a long one stands in a
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import json
 import os
 import re
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +15,7 @@ from firesteel import surroundings
 from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.report import Reproduction
 from firesteel.spark.engines.source import plain
+from firesteel.values import lines
 from firesteel.values.as_json import NotJson, of_json, to_json
 from firesteel.values.batches import Batch
 from firesteel.values.cases import Case
@@ -28,12 +26,7 @@ from firesteel.values.streams import Stream, make_stream
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-TAG = "fs1:"
-LONGEST = 64 * 2**20
-"""How many characters of JSON a line may stand for; the limit also holds for what a compressed line becomes."""
 FOLDER = ".firesteel"
-# Lines of at most this many characters of JSON are not compressed, so that people can read them.
-_READABLE = 240
 # A line of more characters goes to a file.
 _IN_A_MESSAGE = 400
 
@@ -54,21 +47,19 @@ def encoded(case: Case) -> str:
         raise InvalidArgument(f"the case has no replay line: {error}") from error
     only = list(streams) == ["input"]
     data = ({"input": streams["input"]} if only else {"inputs": streams}) | ({"drawn": drawn} if drawn else {})
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    if len(text) > LONGEST:
-        raise InvalidArgument(f"the case has no replay line: it is too large, with {len(text):,} characters of JSON")
-    if len(text) <= _READABLE:
-        return TAG + text
-    return TAG + base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode()
+    try:
+        return lines.written(data)
+    except ValueError as error:
+        raise InvalidArgument(f"the case has no replay line: {error}") from error
 
 
 def decoded(given: str | os.PathLike[str]) -> Case:
     """The case of a line of text, or of the file that holds it."""
     text = _line(given)
-    if not text.startswith(TAG):
+    if not text.startswith(lines.TAG):
         raise InvalidArgument(f"{described('replay', given)} {_why_not(text)}")
     try:
-        data = json.loads(_unpacked(text.removeprefix(TAG)))
+        data = lines.read(text)
         streams = data["inputs"] if "inputs" in data else {"input": data["input"]}
         inputs = {name: _stream(**stream) for name, stream in streams.items()}
         return Case(inputs, **{name: of_json(value) for name, value in data.get("drawn", {}).items()})
@@ -122,7 +113,7 @@ def _line(given: Any) -> str:
     found = next((place for place in (path, surroundings.root() / path) if place.is_file()), None)
     if found is None:
         raise InvalidArgument(f"{described('replay', given)} is a file that does not exist: run the failing test again")
-    if found.stat().st_size > LONGEST:
+    if found.stat().st_size > lines.LONGEST:
         raise InvalidArgument(f"{described('replay', given)} is too large for a file with a replay line")
     return found.read_text(errors="replace").strip()
 
@@ -134,19 +125,6 @@ def _why_not(text: str) -> str:
     if re.match(r"fs\d+:", text):
         return f"was printed by another version of firesteel: {again}"
     return "is not a replay line: copy it whole from the failure that you want to see again"
-
-
-def _unpacked(text: str) -> str:
-    if len(text) > 2 * LONGEST:
-        raise ValueError("the line is too long")
-    if text.startswith("{"):
-        return text
-    packed = base64.b64decode("".join(text.split()), altchars=b"-_", validate=True)
-    reader = zlib.decompressobj()
-    data = reader.decompress(packed, LONGEST)
-    if not reader.eof:
-        raise ValueError("the line is cut, or stands for too much")
-    return data.decode()
 
 
 def _stream(schema: Any, batches: list[Any], span: Any = None) -> Stream:
