@@ -116,7 +116,7 @@ def test_duplicates_count():
         assert matcher.waiting == ([(1, "a")], [])
         matcher.finish()
         assert matcher.reason.splitlines() == [
-            "left record 1, 'a', is left over: the right has no match for it.",
+            "left record 1, 'a', is left over: 'right' has no match for it.",
             "left: 3 records, 1 left over; right: 2 records, 0 left over; 2 matched.",
         ]
 
@@ -160,7 +160,7 @@ def test_a_reason_names_both_records_and_their_places():
     assert matcher.reason.splitlines() == [
         "right record 1, Record(taxi=7, pos=9.0), came before an equal of left record 0, Record(taxi=7, pos=0.0), on "
         "which it depends: same_key('taxi').",
-        "No equal of it waits on the left, and the next record there comes after record 0.",
+        "No equal of it waits in 'left', and the next record there comes after record 0.",
     ]
     mismatch = matcher.mismatch
     assert (mismatch.side, mismatch.position, mismatch.blocked_by) == ("right", 1, (0, Record(taxi=7, pos=0.0)))

@@ -68,7 +68,7 @@ def test_example_4_3_refuted_before_the_end(make):
     said = repr(matcher.dependence)
     assert matcher.reason.splitlines() == [
         f"right record 1, 'b', came before an equal of left record 1, 'a', on which it depends: {said}.",
-        "On the left the order is: record 1, then record 2, which equals it.",
+        "In 'left' the order is: record 1, then record 2, which equals it.",
     ]
 
 

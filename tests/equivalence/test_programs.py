@@ -56,7 +56,7 @@ def test_a_difference_is_found_and_shrunk(spark):
         equivalent(lambda f: f.where("pos >= 10"), lambda f: f.where("pos > 10"), cases=200)
     found = failure.value.report.counterexample
     assert [record.pos for batch in found.inputs["input"] for record in batch] == [10]
-    assert "is left over: the candidate has no match for it" in found.reason
+    assert "is left over: 'candidate' has no match for it" in found.reason
     assert set(found.trace[0].outputs) == {"reference", "candidate"}
     again = {"cases": 1, "examples": [found.inputs["input"]]}
     with pytest.raises(fs.Falsified):

@@ -69,15 +69,15 @@ class Mismatch:
         if self.equal_at is None:
             return [
                 first,
-                f"No equal of it waits on the {other}, and the next record there comes after record {place}.",
+                f"No equal of it waits in {other!r}, and the next record there comes after record {place}.",
             ]
-        return [first, f"On the {other} the order is: record {place}, then record {self.equal_at}, which equals it."]
+        return [first, f"In {other!r} the order is: record {place}, then record {self.equal_at}, which equals it."]
 
     def _at_end(self, mine: str, other: str, left: str, right: str) -> list[str]:
         assert self.counts is not None
         of_left, of_right = self.left_over
         return [
-            f"{mine} record {self.position}, {brief(self.record)}, is left over: the {other} has no match for it.",
+            f"{mine} record {self.position}, {brief(self.record)}, is left over: {other!r} has no match for it.",
             f"{left}: {counted(self.counts.left, 'record')}, {of_left} left over; "
             f"{right}: {counted(self.counts.right, 'record')}, {of_right} left over; "
             f"{self.counts.matched} matched.",
@@ -98,7 +98,7 @@ class Matcher:
     <Verdict.FALSE: -1>
     >>> print(matcher.reason)
     right record 0, {'taxi': 1, 'pos': 2.0}, came before an equal of left record 0, {'taxi': 1, 'pos': 0.0}, on ...
-    On the left the order is: record 0, then record 1, which equals it.
+    In 'left' the order is: record 0, then record 1, which equals it.
 
     The dependence has to be symmetric, and equal records have to depend on the same ones (`check_dependence`).
     With tolerances, a record is matched with the first one that is close enough: the answer is right as long as
@@ -135,7 +135,7 @@ class Matcher:
         >>> matcher.finish()
         <Verdict.FALSE: -1>
         >>> print(matcher.reason)
-        left record 0, 'a', is left over: the right has no match for it.
+        left record 0, 'a', is left over: 'right' has no match for it.
         left: 2 records, 1 left over; right: 1 record, 0 left over; 1 matched.
         """
         book = self._book
