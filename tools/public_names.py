@@ -27,8 +27,9 @@ def main() -> None:
 
 def listing() -> Iterator[str]:
     """The lines: a module, the names in it, and below a class what a user can ask of it."""
-    for name in MODULES:
-        module = importlib.import_module(name)
+    # All are imported first: a submodule is a name of its package only once it was imported.
+    modules = {name: importlib.import_module(name) for name in MODULES}
+    for name, module in modules.items():
         yield name
         for public in sorted(public_names(module)):
             yield from described(public, getattr(module, public))
