@@ -323,9 +323,9 @@ def _classic(given: Mapping[str, Any]) -> SparkSession | None:
         raise InvalidArgument(
             f"{described('spark', spark)} is not a Spark session: write fs.session(), or leave it out"
         )
-    if getattr(spark.sparkContext, "_jsc", None) is None:
-        raise InvalidArgument("spark=... is a session that was stopped: write fs.session(), or leave it out")
     from firesteel.spark.session import versions
 
     versions.require(spark.version)
+    if getattr(spark.sparkContext, "_jsc", None) is None:
+        raise InvalidArgument("spark=... is a session that was stopped: write fs.session(), or leave it out")
     return spark

@@ -79,7 +79,16 @@ def test_a_planted_bug_is_found_and_confirmed_alone(spark, runs):
     assert sorted(batch.values("n") for batch in found.inputs["input"]) == [[0], [0], [80]], "shrunk, in any place"
     assert found.trace[-1].input.values("n") == [80] and found.trace[-1].output == []
     assert "seen again when run alone" in facts(report)["found in"] and "run" not in facts(report)
-    assert runs["together"][0] == 20 and 1 <= sum(runs["alone"]) <= 10, runs
+    assert runs["together"][0] == 8, "the first case fails: a few more show that it can be made smaller in bulk"
+    assert 1 <= sum(runs["alone"]) <= 10, runs
+
+
+def test_a_rare_bug_is_found_in_bulk_and_confirmed_alone(spark, runs):
+    with pytest.raises(fs.Falsified) as failure:
+        fs.for_all(numbers, lambda f: f.where("n <> 97"), same, cases=200, spark=spark)
+    found = failure.value.report.counterexample
+    assert found.trace[-1].input.values("n") == [97] and found.trace[-1].output == []
+    assert runs["together"][0] == 200 and 2 <= sum(runs["alone"]) <= 12, runs
 
 
 def test_a_subject_that_cannot_be_carried_says_why(spark, runs):
@@ -298,7 +307,9 @@ def test_other_outcomes_are_those_of_runs_alone(spark, name):
     streams, subject, formula, expected = OUTCOMES[name]
     together = ended(streams, subject, formula, True, spark=spark)
     assert together[0] is expected
-    assert together == ended(streams, subject, formula, False, spark=spark)
+    alone = ended(streams, subject, formula, False, spark=spark)
+    # Before a bulk run one case is judged that is not the first one drawn: it may fail earlier.
+    assert together[:3] == alone[:3] and (together[3] == alone[3] or expected is fs.SubjectError)
 
 
 # --- found by review ----------------------------------------------------------------------------------------------

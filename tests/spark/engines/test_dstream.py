@@ -245,7 +245,7 @@ def test_a_batch_that_hangs(spark):
 
 def test_a_transformation_that_hangs_on_the_driver(spark, monkeypatch):
     """Spark waits for it when the context is stopped; the runner does not."""
-    monkeypatch.setattr(dstream, "_STOP_SECONDS", 1)
+    monkeypatch.setattr(dstream, "STOP_SECONDS", 1)
     going_on = threading.Event()
     began = time.monotonic()
     try:
@@ -376,7 +376,9 @@ def test_a_report_says_what_was_run(spark):
         fs.for_all(streams, forgetful, same, cases=10, engine="dstream", batch_interval="2 seconds", spark=spark)
     text = str(failure.value)
     assert "forgetful" in text and ", dstream, Spark" in text and "one case at a time" not in text
-    assert "fs.run(fs.Stream(None, [[3]]), forgetful, engine='dstream', batch_interval='2 seconds')" in text
+    assert "case = fs.Stream(None, [[3], [3]])" in text
+    kept = "".join(text.partition("Keep it as a test:")[2].split())
+    assert "engine='dstream',batch_interval='2seconds'" in kept
     found = failure.value.report.counterexample
     with pytest.raises(fs.Falsified):
         fs.for_all(streams, forgetful, same, replay=found.replay, engine="dstream", spark=spark)
