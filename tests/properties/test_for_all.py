@@ -316,7 +316,7 @@ def test_the_test_to_keep_names_the_mode_and_parses(spark):
     with pytest.raises(fs.Falsified) as failure:
         fs.for_all(numbers, lambda f: f.groupBy("n").count(), wrong, output_mode="update", cases=30, spark=spark)
     kept = str(failure.value).partition("Keep it as a test:")[2].partition("Run it again:")[0]
-    assert "output_mode='update')" in kept
+    assert "output_mode='update'" in kept
     compile(textwrap.dedent(kept), "kept", "exec")
 
 
