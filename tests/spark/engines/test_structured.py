@@ -3,6 +3,7 @@
 import datetime
 import importlib
 import threading
+import time
 
 import pytest
 from pyspark import cloudpickle
