@@ -120,7 +120,10 @@ class Query:
         """Stop the query; False where it does not stop in time. Its jobs are cancelled then, but one of the subject's
         functions may hang on the driver."""
         # Where Spark still works on a batch, another thread has to do it. A query that failed says so again: who cares.
-        stopping = (Worker() if self._worker.is_busy else self._worker).submit(self._query.stop)
+        stopper = Worker() if self._worker.is_busy else self._worker
+        stopping = stopper.submit(self._query.stop)
+        if stopper is not self._worker:
+            stopper.close()
         if not is_done(stopping, STOP_SECONDS):
             cancel(self._spark.sparkContext, self._tag)
         return is_done(stopping, STOP_SECONDS / 2)
