@@ -105,7 +105,7 @@ def test_a_function_of_partitions_taken_for_one_of_the_whole(spark):
     (batch,) = found.inputs["input"]
     assert batch == ["a", "a"] and batch.partitions == (1, 1), "the same letter in two partitions"
     with pytest.raises(
-        fs.Falsified, match=r"fs\.run\(fs\.Stream\(None, \[fs\.Batch\(\['a', 'a'\], partitions=\(1, 1\)\)\]\)"
+        fs.Falsified, match=r"case = fs\.Stream\(None, \[fs\.Batch\(\['a', 'a'\], partitions=\(1, 1\)\)\]\)"
     ):
         fs.for_all(
             placed, distinct_in_each_partition, every_letter_once, replay=found.replay, engine="batch", spark=spark
