@@ -51,6 +51,7 @@ class TestWithoutSpark:
         fixtures.stdout.fnmatch_lines(["spark [[]session scope[]]*", "*The local Spark session of this test run*"])
         pytester.runpytest_subprocess("--markers").stdout.fnmatch_lines(["@pytest.mark.firesteel_no_reset: *"])
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("off", ["-p no:firesteel", "-o firesteel_spark_fixture=false"])
     def test_switched_off_the_name_is_free(self, pytester: pytest.Pytester, off: str) -> None:
         pytester.makepyfile("def test_it(spark): pass")

@@ -86,6 +86,7 @@ def test_holds_says_where_nothing_was_found_out() -> None:
         fs.holds(operators.function(lambda x: None), "stateless", inputs=st.integers(), tests=20)
 
 
+@pytest.mark.slow
 def test_a_zero_and_a_partition_function() -> None:
     with pytest.raises(fs.Falsified, match="zero_is_identity"):
         fs.holds(operators.aggregate(1, lambda t, x: t + x, lambda a, b: a + b))
@@ -137,6 +138,7 @@ def test_the_testing_order() -> None:
     assert found["stateless"].settled_by is found["commutative"].settled_by is None
 
 
+@pytest.mark.slow
 def test_what_does_not_repeat_itself_is_evidence_of_that_alone() -> None:
     def noisy(x: int) -> float:
         return x + random.random()
@@ -151,6 +153,7 @@ def test_inputs_from_trying_say_so() -> None:
     assert "trying: int works" in found.found.inputs
 
 
+@pytest.mark.slow
 def test_a_record_is_not_null_itself() -> None:
     careful = operators.function(lambda r: {"n": r.n or 0}, input="user STRING, n INT")
     assert fs.analyze(careful, "null_safe", tests=20)["null_safe"].verdict is fs.Verdict.INCONCLUSIVE

@@ -77,6 +77,7 @@ def prints_much(x: int) -> int:
     return x
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [never_returns, swallows_everything])
 def test_a_function_that_never_returns(function: Any) -> None:
     finding = about(function, "stateless")["stateless"]

@@ -65,6 +65,7 @@ def answers(instance: Instance) -> set[tuple[str, bool]]:
     return {(name, True) for name in instance.no} | {(name, False) for name in instance.yes}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("instance", few(), ids=lambda each: each.name)
 def test_some_of_the_zoo(instance: Instance) -> None:
     assert wrong(instance, tests=40) == []

@@ -98,6 +98,7 @@ def test_a_subject_that_cannot_be_carried_says_why(spark, runs):
     assert sum(runs["alone"]) == 8
 
 
+@pytest.mark.slow
 def test_cases_that_cannot_be_carried_run_several_at_once(spark, monkeypatch):
     monkeypatch.setattr(threads, "at_once", lambda spark: 3)
     monkeypatch.setattr(check, "at_once", lambda spark: 3)
@@ -163,6 +164,7 @@ def test_a_join_is_carried(spark):
     assert fs.for_all(pairs, matched, fs.always(joined_right), cases=10, spark=spark).one_by_one is None
 
 
+@pytest.mark.slow
 def test_a_defect_of_bulk_runs_does_not_convict_and_is_reported(spark, joins_mix_cases):
     report = fs.for_all(pairs, matched, fs.always(joined_right), cases=10, spark=spark)
     assert (report.verdict, report.cases) == (Verdict.TRUE, 10)
@@ -225,6 +227,7 @@ def test_notes_are_shown(spark):
     )
 
 
+@pytest.mark.slow
 def test_the_example_database_is_tried_first(spark, fresh_database, runs):
     for _ in range(2):
         with pytest.raises(fs.Falsified) as failure:
@@ -382,6 +385,7 @@ def backwards(monkeypatch):
     monkeypatch.setattr(claim, "exercise_together", wrapper)
 
 
+@pytest.mark.slow
 def test_a_predicate_that_raises_only_in_bulk_is_asked_again_alone(spark, backwards):
     def in_order(now):
         assert now.output.records == now.input.records
@@ -391,6 +395,7 @@ def test_a_predicate_that_raises_only_in_bulk_is_asked_again_alone(spark, backwa
     assert (report.verdict, report.cases) == (Verdict.TRUE, 20)
 
 
+@pytest.mark.slow
 def test_what_only_a_bulk_run_leaves_open_is_not_reported(spark, backwards):
     turned = fs.now(lambda now: now.output.records != now.input.records)
     undecided = fs.always(fs.implies(turned, fs.next_(lambda now: True, times=3)), during=3)

@@ -130,6 +130,7 @@ def test_the_answer_is_the_same_from_run_to_run(spark):
     assert drawn() == drawn()
 
 
+@pytest.mark.slow
 def test_the_example_database_is_tried_first(spark, fresh_database):
     for expected in ("case", "case 1 of"):
         with pytest.raises(fs.Falsified) as failure:
@@ -147,6 +148,7 @@ def test_shrinking_that_takes_too_long_is_cut_short_and_says_so(spark, fresh_dat
         assert failure.value.report.counterexample.inputs["input"] != [[(0,)], [(0,)], [(0,)], [(50,)]]
 
 
+@pytest.mark.slow
 def test_two_properties_of_one_test_do_not_share_their_examples(spark, fresh_database):
     with pytest.raises(fs.Falsified):
         fs.for_all(numbers, loses_the_large, same, cases=10, settings=fresh_database, name="one", spark=spark)
@@ -155,6 +157,7 @@ def test_two_properties_of_one_test_do_not_share_their_examples(spark, fresh_dat
     assert report.cases == 2
 
 
+@pytest.mark.slow
 def test_notes_and_targets_work_as_in_hypothesis(spark):
     def noted(now):
         hypothesis.note(f"saw {len(now.input)} records")
@@ -311,6 +314,7 @@ def test_a_replayed_case_may_be_empty_once_the_bug_is_mended(spark, falsified):
     assert fs.for_all(numbers, nothing, nothing_large, replay=replay, spark=spark).verdict is Verdict.TRUE
 
 
+@pytest.mark.slow
 def test_the_test_to_keep_names_the_mode_and_parses(spark):
     wrong = fs.always(lambda now: now.output.none(lambda r: r.n > 50))
     with pytest.raises(fs.Falsified) as failure:

@@ -125,6 +125,7 @@ def test_a_check_begins_with_the_whole_recording(records, cases):
     assert cases < 30 or records == 1 or min(sizes) < records, "parts of it come later"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("records, wanted", [(20, {3}), (60, {3, 50}), (700, {0, 699})])
 def test_it_shrinks_to_the_records_that_matter(records, wanted):
     strategy = ss.replay(list(range(records)), every=10)
@@ -233,6 +234,7 @@ def test_records(recorded):
     assert replayed(stream) == stream
 
 
+@pytest.mark.slow
 def test_a_pyspark_dataframe(spark):
     frame = spark.createDataFrame([tuple(row.values()) for row in ROWS], "user INT, at TIMESTAMP, note STRING")
     stream = replayed(frame)

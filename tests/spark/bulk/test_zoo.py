@@ -69,6 +69,7 @@ def test_a_session_with_a_key_that_spark_does_not_leave_out_runs_together(spark)
     assert exercise_together(spark, ALIGNED[:2], subject, Running()) == alone
 
 
+@pytest.mark.slow
 def test_an_input_that_is_joined_with_itself(spark):
     def subject(f):
         return f.alias("a").join(f.alias("b"), "k").select("k")

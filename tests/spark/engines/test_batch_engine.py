@@ -51,6 +51,7 @@ def test_a_shorter_input_is_empty(spark):
     assert len(run(Stream("k INT", []), lambda f: f, spark=spark)) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schema", [None, "n INT"])
 def test_the_subject_sees_the_partitions_that_were_drawn(spark, schema):
     def placed(batch):
@@ -134,6 +135,7 @@ def test_a_batch_is_no_stream_for_the_other_engines(spark):
 # --- properties -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_strategy_of_batches_is_one_of_cases(spark):
     def at_least_3(frame):
         return frame.where("n >= 3")

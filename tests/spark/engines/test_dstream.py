@@ -236,6 +236,7 @@ def test_a_subject_that_raises_when_it_is_called(spark):
     fails(r"raised ValueError when it was built: no stream", WORDS, lambda lines: raising("stream"), spark=spark)
 
 
+@pytest.mark.slow
 def test_a_batch_that_hangs(spark):
     began = time.monotonic()
     fails(r"batch 0 took longer than 1 s", WORDS, lambda s: s.map(lambda w: time.sleep(60)), spark=spark, seconds=1)

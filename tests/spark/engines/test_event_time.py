@@ -79,6 +79,7 @@ def test_update_and_complete_mode(spark, mode, given):
     assert [len(instant.state) for instant in trace] == ([1, 1, 2, 2] if mode == "complete" else [1, 1, 1, 0])
 
 
+@pytest.mark.slow
 def test_one_aggregation_after_another(spark):
     """Counts per 10 minutes, and per 30 minutes how many of these there were. Watermark after each batch: -3, 7, 35.
 
@@ -100,6 +101,7 @@ def test_one_aggregation_after_another(spark):
 # --- several watermarks ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "policy, given, watermark",
     [("min", [[], [], [(30, 2)]], [None, 10, 10]), ("max", [[], [(30, 2)], [(40, 1)]], [None, 25, 40])],
@@ -230,6 +232,7 @@ def test_nothing_is_fed_to_end_event_time(spark):
     assert totals.output[-1] == (3,) and max(totals.output.values("count")) == 3
 
 
+@pytest.mark.slow
 def test_the_state_of_the_last_instant_is_that_after_the_end(spark):
     stream = times([1], [30])
 

@@ -29,6 +29,7 @@ def test_tumbling_counts_batch_by_batch(spark):
     assert [instant.dropped for instant in trace] == [0, 0, 0, 0]
 
 
+@pytest.mark.slow
 def test_what_spark_drops_is_not_zero_in_windows(spark):
     """The record of minute 1 comes when the watermark is at 42. Spark drops it, and does not say of which window."""
     late = times([1, 2], [47], [1])

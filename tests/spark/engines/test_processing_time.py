@@ -137,6 +137,7 @@ def test_a_processing_time_timeout_fires_at_its_batch_and_nobody_waits(spark):
     assert time.monotonic() - began < 600, "two and a half hours have passed, but not for us"
 
 
+@pytest.mark.slow
 def test_an_event_time_timeout_fires_when_the_watermark_is_past_it(spark):
     """a is due at 10+10 = 20. Watermark after each batch: 5, 20 (not past it), 21: fires with batch 2.
 
@@ -273,6 +274,7 @@ def test_event_time_timers_fire_when_the_watermark_reaches_them_and_at_the_end(s
     assert due(without, "minutes") == [[], [], [("a", 20)]]
 
 
+@pytest.mark.slow
 def test_time_to_live(spark):
     """2 seconds, with a batch a second. a is written at 0 and gone at 2; written again then, it is there at 3."""
     from pyspark.sql.streaming.stateful_processor import StatefulProcessor

@@ -48,6 +48,7 @@ def at(minute):
     return datetime.datetime(2024, 1, 1, 0, minute, tzinfo=datetime.UTC)
 
 
+@pytest.mark.slow
 def test_extra_batches_without_data_belong_to_the_instant_that_caused_them(spark):
     """The window 0:00 to 0:10 closes when 0:25 moves the watermark: in Spark's own batch after batch 1."""
     stream = Stream("t TIMESTAMP", [[(at(1),), (at(2),)], [(at(25),)], [(at(26),)]])
@@ -215,6 +216,7 @@ def test_a_batch_or_a_list_where_a_stream_is_meant(spark):
         fs.run(Stream(None, [[1]]), lambda f: f, spark=spark)
 
 
+@pytest.mark.slow
 def test_a_function_that_workers_cannot_import(spark, tmp_path, monkeypatch):
     (tmp_path / "jobs_beside_the_test.py").write_text(
         "def plus(n):\n    return n + 1\n\n\ndef lacks(n):\n    import nowhere_at_all\n"

@@ -117,6 +117,7 @@ def test_different(spark, case):
     assert " ".join(DIFFERENT[case][2].split()) in " ".join(str(failure.value).split())
 
 
+@pytest.mark.slow
 def test_vectors_are_compared_as_they_are_stored(spark):
     linalg = pytest.importorskip("pyspark.ml.linalg")
     dense, sparse = linalg.Vectors.dense([1.0, 2.0]), linalg.Vectors.sparse(2, [1], [2.0])

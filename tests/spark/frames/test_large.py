@@ -57,6 +57,7 @@ def test_the_same_answers(small, large, question):
         assert mine.reason == theirs.reason
 
 
+@pytest.mark.slow
 def test_batches_compare_and_join_across_sizes(small, large):
     assert large == small and small == large and large == ROWS and large != ROWS[1:]
     assert len(large) == 5 and bool(large)
@@ -132,6 +133,7 @@ def test_a_part_that_is_small_comes_to_the_driver(large):
     assert type(part) is Batch and [r.k for r in part] == ["b", "b"]
 
 
+@pytest.mark.slow
 def test_a_variant_that_offends_is_shown_as_a_value(spark):
     texts = [(1, '{"a": 1, "b": [null]}'), (1, '{"b": [null], "a": 1}'), (2, "3")]
     frame = spark.createDataFrame(texts, "n INT, v STRING").selectExpr("n", "map(n, parse_json(v)) AS v").coalesce(1)

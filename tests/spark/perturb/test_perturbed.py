@@ -103,6 +103,7 @@ def test_nothing_breaks_what_is_right(spark, case, subject, how, view):
         assert view(under(spark, case, subject, how, variant)) == expected, str(variant)
 
 
+@pytest.mark.slow
 def test_a_restarted_run_has_the_same_instants(spark):
     """Watermarks, late records and times too; the last windows come out though nothing is fed after the restart."""
     late = Case({"input": Stream("t TIMESTAMP, k INT", [[(at(1), 1)], [(at(30), 1)], [(at(2), 1)], []])})
@@ -152,6 +153,7 @@ def test_other_boundaries_are_other_instants(spark):
     assert [instant.output.values("n") for instant in trace] == [[n for _, n in ROWS[:8]], [n for _, n in ROWS[8:]]]
 
 
+@pytest.mark.slow
 def test_the_watcher_ends_the_case(spark):
     seen = []
     for variant in (Variant(Restart(0)), Variant(ReplayedBatch(0))):
@@ -208,6 +210,7 @@ def test_what_rdds_have_not(spark):
             under(spark, ELEMENTS, grouped, BATCH, variant)
 
 
+@pytest.mark.slow
 def test_dstreams(spark):
     how = Running(engine="dstream")
     case = Case({"input": Stream(None, [[1, 2, 3, 4], [5, 6]])})
