@@ -84,8 +84,10 @@ def _confirmed(finding: Finding, wanted: Wanted, spark: SparkSession | None) -> 
     session = spark if spark is not None else active_session()
     if session is None or finding.verdict is not Verdict.FALSE:
         return finding
-    operator = wanted.operator
-    return replace(finding, confirmed=shown_on_spark(session, operator, finding))
+    try:
+        return replace(finding, confirmed=shown_on_spark(session, wanted.operator, finding))
+    except Exception:  # such as a function in a module that Spark's workers cannot import: the evidence stands
+        return finding
 
 
 def _wanted(
