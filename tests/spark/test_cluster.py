@@ -56,7 +56,7 @@ ENVIRONMENT = {**os.environ, "PYSPARK_PYTHON": sys.executable}
 
 
 @pytest.mark.slow
-def test_large_batches_on_a_local_cluster():
+def test_large_batches_on_a_local_cluster(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(SCRIPT)],
         capture_output=True,
@@ -64,5 +64,6 @@ def test_large_batches_on_a_local_cluster():
         timeout=600,
         check=False,
         env=ENVIRONMENT,
+        cwd=tmp_path,  # the replay line is long, and goes to a file there
     )  # fmt: skip
     assert done.stdout.endswith("cluster ok\n"), done.stdout[-3000:] + done.stderr[-3000:]

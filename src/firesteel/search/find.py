@@ -23,7 +23,7 @@ from firesteel.hypothesis_internals import Choices, choices_now
 from firesteel.search.aim import Aim
 from firesteel.search.drawing import Drawing
 from firesteel.search.examples import Breaks, Enough, broken, notes_of, observed
-from firesteel.search.rounds import Candidate, Rounds
+from firesteel.search.rounds import ROUND, Candidate, Rounds
 from firesteel.search.wanted import Wanted
 from firesteel.search.watch import Watch
 
@@ -236,6 +236,9 @@ class _Search(Generic[T, J]):
         size = 1 if self._many is None else self._many.at_once(judgement)
         smaller = self._in_rounds(candidate, judgement, watch, size) if size > 1 else None
         choices, value, last, notes, cut_short = smaller or self._one_by_one(candidate, judgement, watch)
+        if smaller is not None and size < ROUND and cut_short is None:
+            # Small rounds are quick and coarse: Hypothesis has the last word. What was tried is remembered.
+            choices, value, last, notes, cut_short = self._one_by_one(Candidate(choices, value), last, watch)
         self._drawing.keep(choices)
         return replace(found, value=value, judgement=last, in_rounds=size > 1, cut_short=cut_short, notes=notes)
 
