@@ -118,7 +118,7 @@ def monitors() -> dict[str, Bound]:
         seconds = min(cpu(lambda: [step(held[n % 4]) for n in range(STATES)]) for _ in range(ROUNDS))  # noqa: B023
         own = min(cpu(lambda: loop_over(kind, held, STATES)) for _ in range(ROUNDS))  # noqa: B023
         print(f"{kind:14}{STATES / seconds:12,.0f}{seconds / own:8.1f}")
-        others[f"{kind}_against_loop"] = Bound(seconds / own, at_most=15 if kind == "sets" else 25)
+        others[f"{kind}_against_loop"] = Bound(seconds / own, at_most=15)
     return {
         "monitor_against_loop": Bound(slowest, at_most=15),
         **others,
