@@ -48,6 +48,7 @@ bans_last = fs.until(nothing_happened, user_15_is_banned, within=4) & fs.always(
 )
 
 
+@pytest.mark.slow
 def test_bans_last() -> None:
     fs.for_all(events, banned_users, bans_last, output_mode="complete", cases=20)
 
@@ -59,6 +60,7 @@ def test_a_ban_that_is_forgotten_is_found() -> None:
     assert found is not None and (15, False) in found.trace[0].input and not found.trace[-1].output
 
 
+@pytest.mark.slow
 def test_the_whole_specification_in_one_line() -> None:
     def all_who_ever_misbehaved(now: fs.Instant) -> fs.Check:
         return now.output.same_set_as({(r.user,) for r in now.so_far.input if not r.honest})

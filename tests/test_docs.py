@@ -81,9 +81,7 @@ def uses_spark(page: Path) -> bool:
 
 
 def slow_where_it_uses_spark(page: Path):
-    """`make test` runs what a newcomer reads first; the pages that take longer are left to `make test-all`."""
-    quick = page.name in ("README.md", "first-property.md") or not uses_spark(page)
-    return pytest.param(page, id=page.name, marks=[] if quick else pytest.mark.slow)
+    return pytest.param(page, id=page.name, marks=pytest.mark.slow if uses_spark(page) else [])
 
 
 class Reader:
@@ -136,8 +134,9 @@ class Reader:
 
 @pytest.mark.parametrize("page", [*map(slow_where_it_uses_spark, PAGES)])
 def test_the_code_of_a_page_does_what_the_page_says(page, request, capsys, tmp_path, monkeypatch):
+    spark = request.getfixturevalue("spark") if uses_spark(page) else None
     monkeypatch.chdir(tmp_path)
-    Reader(page, tmp_path, capsys, request.getfixturevalue("spark") if uses_spark(page) else None).read()
+    Reader(page, tmp_path, capsys, spark).read()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

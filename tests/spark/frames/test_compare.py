@@ -70,6 +70,7 @@ def test_nothing_stays_behind(spark):
     assert spark.sparkContext._jsc.getPersistentRDDs().size() == before
 
 
+@pytest.mark.slow
 def test_only_the_first_differences_come_to_the_driver(spark, monkeypatch):
     left = spark.range(200_000).selectExpr("id", "CAST(id AS STRING) AS text")
     right = left.where("id % 2 = 0").union(left.where("id % 2 = 1").selectExpr("id + 1000000 AS id", "text"))
