@@ -49,10 +49,9 @@ def compared_with_brute_force(pairs, count):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("types", range(len(GROUPS)))
-@pytest.mark.parametrize("count", [4, 12])
-def test_every_type_against_brute_force(spark, types, count):
-    answers = compared_with_brute_force(Pairs(spark, GROUPS[types], seed=count + types + 200, pool=12), count)
-    assert 4 * answers[False] >= count and answers[True] >= count // 6 + 1, answers
+def test_types_beside_each_other_against_brute_force(spark, types):
+    answers = compared_with_brute_force(Pairs(spark, GROUPS[types], seed=types + 206, pool=12), 6)
+    assert answers[False] >= 2 and answers[True], answers
 
 
 @pytest.mark.slow
