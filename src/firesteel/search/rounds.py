@@ -34,8 +34,8 @@ class Candidate(Generic[T]):
 
     choices: Choices
     value: T
-    extent: Any = 0
-    """How large the value is, by the user's measure."""
+    extent: tuple[int, ...] = ()
+    """How large the value is, by the measure of the search."""
     asked: Choices | None = None
     """The choices that were asked for: Hypothesis mends those that do not fit."""
 
