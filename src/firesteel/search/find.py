@@ -237,9 +237,8 @@ class _Search(Generic[T, J]):
         smaller = self._in_rounds(candidate, judgement, watch, size)
         if smaller is None:
             smaller = self._one_by_one(candidate, judgement, watch)
-        elif size < ROUND and smaller.cut_short is None:
-            # Small rounds are quick and coarse: Hypothesis has the last word. What was tried is remembered.
-            smaller = self._one_by_one(smaller.candidate, smaller.judgement, watch)
+        elif size < ROUND:
+            smaller = self._polished(smaller, watch, size)
         self._drawing.keep(smaller.candidate.choices)
         return replace(
             found,
@@ -250,21 +249,36 @@ class _Search(Generic[T, J]):
             notes=smaller.notes,
         )
 
+    def _polished(self, smaller: _Smaller[T, J], watch: Watch, size: int) -> _Smaller[T, J]:
+        """Made simpler by Hypothesis and by small rounds in turn: each finds what the other does not.
+
+        Most of what is tried is remembered.
+        """
+        while smaller.cut_short is None:
+            before = smaller
+            smaller = self._one_by_one(before.candidate, before.judgement, watch)
+            if smaller.candidate.choices == before.candidate.choices or smaller.cut_short is not None:
+                break
+            smaller = self._in_rounds(smaller.candidate, smaller.judgement, watch, size) or smaller
+        return smaller
+
     def _in_rounds(self, found: Candidate[T], first: J, watch: Watch, size: int) -> _Smaller[T, J] | None:
         """Look for a simpler value, several candidates at once; None where what was found does not fail by itself."""
-        rounds = Rounds(found, self._drawing.simplest_of, partial(self._failing_of, like=first, watch=watch))
+        judged = {found.choices: first}
+        rounds = Rounds(found, self._drawing.simplest_of, partial(self._failing_of, judged=judged, watch=watch))
         more, tried = True, 0
         while more and watch.over is None:
             tried += 1
             self._tell(Shrinking(self._number, self._of, tried))
             more = rounds.round(min(size, watch.left))
         cut_short = watch.over if more else None
-        judgement, notes = self._once_more(rounds.found, first)
+        sure = self._many is None or self._many.is_sure(rounds.found.value)
+        judgement, notes = self._once_more(rounds.found, first, judged[rounds.found.choices] if sure else None)
         return None if judgement is None else _Smaller(rounds.found, judgement, notes, cut_short)
 
-    def _once_more(self, candidate: Candidate[T], first: J) -> tuple[J | None, tuple[str, ...]]:
+    def _once_more(self, candidate: Candidate[T], first: J, known: J | None) -> tuple[J | None, tuple[str, ...]]:
         """The judgement on a value that fails like the first one, and what the user's functions note; else None."""
-        judged: list[J | None] = []
+        judged: list[J | None] = [] if known is None else [known]
 
         def again(value: T) -> None:
             judged.append(self._judgement_of_simpler(value))
@@ -279,27 +293,27 @@ class _Search(Generic[T, J]):
             notes = notes_of(error)
         return (judged[0], notes) if judged and _alike(judged[0], first) else (None, ())
 
-    def _failing_of(self, candidates: Sequence[Candidate[T]], like: J, watch: Watch) -> list[Candidate[T]]:
-        """The candidates that fail at a glance; when time is up, of those that are known."""
-        glances = self._with_glances(candidates, later=True)
-        failing = [
-            candidate
-            for candidate, glance in glances
-            if (watch.over is None or self._is_known(candidate.value)) and self._fails(glance, like)
-        ]
+    def _failing_of(
+        self, candidates: Sequence[Candidate[T]], judged: dict[Choices, J], watch: Watch
+    ) -> list[Candidate[T]]:
+        """The candidates that fail at a glance like the first value; when time is up, of those that are known."""
+        like = next(iter(judged.values()))
+        for candidate, glance in self._with_glances(candidates, later=True):
+            if watch.over is None or self._is_known(candidate.value):
+                judgement = self._glanced(glance)
+                if judgement is not None and _alike(judgement, like):
+                    judged[candidate.choices] = judgement
         watch.count(len(candidates))
-        return failing
+        return [candidate for candidate in candidates if candidate.choices in judged]
 
     def _is_known(self, value: T) -> bool:
         return self._many is not None and self._many.is_known(value)
 
-    def _fails(self, glance: Callable[[], J], like: J) -> bool:
+    def _glanced(self, glance: Callable[[], J]) -> J | None:
         try:
-            return _alike(self._looked(glance)[0], like)
-        except _NOT_MADE_FOR_IT:
-            return False
-        except UnsatisfiedAssumption:
-            return False
+            return self._looked(glance)[0]
+        except (*_NOT_MADE_FOR_IT, UnsatisfiedAssumption):
+            return None
 
     def _judgement_of_simpler(self, value: T) -> J | None:
         try:
