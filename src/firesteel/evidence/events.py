@@ -56,6 +56,8 @@ class Judged:
     of: int
     value: Any
     judgement: Any
+    events: tuple[str, ...] = ()
+    """What `hypothesis.event` was told."""
 
 
 @dataclass(frozen=True)

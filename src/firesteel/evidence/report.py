@@ -123,7 +123,7 @@ class WhyAlone(Enum):
     ENGINE = "this engine has no bulk runs"
     FEW = "too few cases for a bulk run"
     FAILED = "the subject failed"
-    FIRST = "the first case failed"
+    FIRST = "the first drawn case failed"
 
 
 @dataclass(frozen=True)
@@ -156,6 +156,8 @@ class Ran:
     dropped: int | None = 0
     """What Spark dropped as late; None where that is not known."""
     premises: tuple[Premise, ...] = ()
+    events: tuple[tuple[str, int], ...] = ()
+    """What `hypothesis.event` was told, and in how many cases; the most frequent first."""
 
 
 @dataclass(frozen=True)

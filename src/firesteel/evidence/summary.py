@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from firesteel.evidence.report import Claimed, Disagreement, Premise, Ran, Report
 from firesteel.names import counted
 
+# A line has room for so many different events.
+_EVENTS = 5
+
 
 def summary(report: Report) -> str:
     """The summary of a report.
@@ -22,7 +25,8 @@ def summary(report: Report) -> str:
 def how_run(report: Report, ran: Ran) -> str:
     """How the cases were run, and what went through them."""
     several = report.asked is not None and report.asked.claimed is not Claimed.PROPERTY
-    parts = [", ".join(_runs(report, ran)), _records(ran, several=several), *map(_premise, ran.premises)]
+    runs, records = ", ".join(_runs(report, ran)), _records(ran, several=several)
+    parts = [runs, records, *map(_premise, ran.premises), _events(ran)]
     return "; ".join(part for part in parts if part)
 
 
@@ -41,7 +45,7 @@ def _runs(report: Report, ran: Ran) -> Iterator[str]:
         yield f"{ran.alone} alone{_because(report, ran)}"
     if ran.too_short:
         yield f"{ran.too_short} too short to be run"
-    if ran.compared and not report.gave_up_bulk:
+    if ran.compared and ran.in_bulk and not report.gave_up_bulk:
         yield f"{ran.compared} run both ways with the same result"
 
 
@@ -57,6 +61,13 @@ def _records(ran: Ran, *, several: bool) -> str:
     out = f"{ran.records_out} out{' of all runs' if several else ''}"
     dropped = "" if ran.dropped is None else f", {ran.dropped} dropped as late"
     return f"records: {ran.records_in} in, {out}{dropped}"
+
+
+def _events(ran: Ran) -> str:
+    """What `hypothesis.event` was told most often."""
+    told = [f"{event!r} in {counted(cases, 'case')}" for event, cases in ran.events[:_EVENTS]]
+    more = len(ran.events) - len(told)
+    return f"events: {', '.join([*told, *([f'{more} more'] if more else [])])}" if told else ""
 
 
 def _premise(premise: Premise) -> str:
