@@ -18,6 +18,8 @@ class Subject:
     place: str | None = None
     columns: tuple[tuple[str, ...], ...] = ()
     """The names of the columns of every port, where it takes columns."""
+    written: str = ""
+    """The call that makes the operator."""
 
 
 @dataclass(frozen=True)

@@ -224,10 +224,13 @@ class Examiner:
             for side in question.sides:  # a run that several questions share is one object
                 jobs.setdefault((side.elsewhere, question.watched), {})[id(side.run)] = side.run
         seen: dict[tuple[bool, bool, int], Seen] = {}
-        for (elsewhere, watched), runs in jobs.items():
+        begun = {}
+        for (elsewhere, watched), runs in jobs.items():  # the two workers work at the same time
             job = Job(tuple(runs.values()), limit, int(doubts.fresh), traced and not elsewhere, watched)
-            for number, each in zip(runs, self.workers.run(job, elsewhere=elsewhere), strict=True):
-                seen[elsewhere, watched, number] = each
+            begun[elsewhere, watched] = self.workers.begun(job, elsewhere=elsewhere)
+        for key, runs in jobs.items():
+            for number, each in zip(runs, begun[key](), strict=True):
+                seen[*key, number] = each
         return [[seen[side.elsewhere, q.watched, id(side.run)] for side in q.sides] for q in asked]
 
     # --- certainty ---

@@ -94,6 +94,16 @@ class Job:
 
 
 @dataclass(frozen=True)
+class Puzzle:
+    """What else a worker may be asked: to have a solver look for inputs that refute some properties."""
+
+    about: bytes
+    """The operator and its inputs, pickled."""
+    properties: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Twice:
     """A firing that feeds a function with its own output: f(f(x))."""
 

@@ -104,6 +104,7 @@ class Watch:
         self._written: list[str] = []
         self._opened: list[str] = []
         self._given, self._shown = b"", ""
+        self._frames: list[tuple[Any, bytes, str]] = []
         self._state: dict[str, bytes] = {}
         _listen()
 
@@ -112,10 +113,19 @@ class Watch:
         self._state = dict(self._owned())
         _watching.append(self._opened)
 
+    def frame(self, value: Any) -> Any:
+        """A pandas object that is about to be given to the function."""
+        self._frames.append((value, _form_of_frame(value), _frame_shown(value)))
+        return value
+
     def after(self, given: Any) -> None:
         _watching.clear()
         if self._given and _form(given) != self._given:
             self._mutated.append(f"{self._shown} became {repr(given)[:200]}")
+        for frame, form, shown in self._frames:
+            if form and _form_of_frame(frame) != form:
+                self._mutated.append(f"{shown} became {_frame_shown(frame)}")
+        self._frames.clear()
         now = dict(self._owned())
         self._written += [name for name, form in now.items() if self._state.get(name) != form]
 
@@ -181,6 +191,21 @@ def _form(value: Any) -> bytes:
         return _plain(value)
     except Exception:
         return b""
+
+
+def _form_of_frame(frame: Any) -> bytes:
+    """The same of a pandas object: its cells, index, names and types, not how pandas holds them."""
+    try:
+        names = list(frame.columns) if hasattr(frame, "columns") else [frame.name]
+        types = [str(each) for each in (frame.dtypes if hasattr(frame, "columns") else [frame.dtype])]
+        return _plain([repr(names), types, repr(list(frame.index)), frame.to_numpy(dtype=object).tolist()])
+    except Exception:
+        return b""
+
+
+def _frame_shown(frame: Any) -> str:
+    held = frame.to_dict("list") if hasattr(frame, "columns") else frame.tolist()
+    return repr(held)[:200]
 
 
 def _plain(value: Any) -> bytes:

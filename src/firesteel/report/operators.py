@@ -42,11 +42,17 @@ def in_words(finding: Finding) -> str:
             return f"open: {finding.why}"
         case _ if finding.settled_by == "deterministic" or finding.settled_by == "picklable":
             return f"open: {finding.why}"
+        case _ if finding.settled_by == "one_to_one":
+            return f"potentially one_to_one, {_tests(finding)}"  # no firing was seen to have no output
         case _ if finding.settled_by is not None:
             return f"potentially {name}, as it is potentially {finding.settled_by}"
         case _:
             said = "not prolific" if name == "prolific" else name
-            return f"potentially {said}, {finding.tests:,} {'test' if finding.tests == 1 else 'tests'}"
+            return f"potentially {said}, {_tests(finding)}"
+
+
+def _tests(finding: Finding) -> str:
+    return f"{finding.tests:,} {'test' if finding.tests == 1 else 'tests'}"
 
 
 def sentence(subject: Subject, finding: Finding) -> str:
@@ -107,9 +113,7 @@ def test_to_paste(subject: Subject, finding: Finding, replay: str) -> str:
 
 def again(subject: Subject, finding: Finding, replay: str) -> str:
     """A line that shows the evidence again."""
-    rest = "" if subject.kind in ("reducer", "partition_function") else ", ..."
-    made = f"operators.{subject.kind}({subject.name}{rest})"
-    return f'fs.holds({made}, "{finding.property}", replay={replay!r})'
+    return f'fs.holds({subject.written}, "{finding.property}", replay={replay!r})'
 
 
 def explained(subject: Subject, finding: Finding) -> str:

@@ -1,0 +1,97 @@
+"""Evidence is small: as small as what Hypothesis makes of the same question.
+
+The general search draws its values with Hypothesis and shrinks its choices. An analysis makes its tests without
+Hypothesis, thousands a second, and runs them in worker processes, 40 simpler candidates in one job. So it has a shrinking
+of its own; here it is held against Hypothesis's, on the zoo.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import find, settings
+from hypothesis import strategies as st
+from hypothesis.errors import NoSuchExample
+
+from firesteel import Verdict
+from firesteel.operators.analysis import Wanted, analyze
+from firesteel.operators.as_strategy import strategy_of
+from firesteel.operators.examine import decoded
+from firesteel.operators.execute import Loaded, perform
+from firesteel.operators.inputs import known_inputs
+from firesteel.operators.kinds import Family
+from firesteel.operators.outcomes import Job
+from firesteel.operators.properties import About
+from firesteel.operators.questions import questions
+from firesteel.values.equality import EXACT
+from tests.operators.zoo import Instance, instances
+
+ASKED = ("commutative", "associative", "idempotent", "one_to_one", "total", "seq_comb_agree", "zero_is_identity", "row_wise")
+
+
+def fitting() -> list[tuple[Instance, str]]:
+    """What may be run in this process: no state, no side effects, and inputs that are known."""
+    found = []
+    for each in instances():
+        if set(each.no) & {"deterministic", "stateless", "pure", "picklable"} or each.options.get("sample"):
+            continue
+        if each.operator.kind.family in (Family.CALLS, Family.FOLDS, Family.COLUMNS):
+            found += [(each, name) for name in each.no if name in ASKED]
+    return found
+
+
+def by_hypothesis(instance: Instance, name: str) -> tuple[Any, ...] | None:
+    """The simplest material that refutes a property, by Hypothesis's shrinking, in this process."""
+    known = known_inputs(instance.operator, None, None)
+    if known is None:
+        return None
+    about, loaded = About(instance.operator, known), Loaded(instance.operator, known.columns)
+    equal = instance.options.get("equal", EXACT)
+
+    def refutes(material: tuple[Any, ...]) -> bool:
+        for question in questions(name, about, material, equal):
+            seen = [perform(loaded, side.run, Job(())) for side in question.sides]
+            if question.judge(seen) is not None:
+                return True
+        return False
+
+    materials = st.lists(strategy_of(known.record), min_size=1, max_size=6).map(tuple)
+    try:
+        return find(materials, refutes, settings=settings(max_examples=2_000, derandomize=True, database=None, deadline=None))
+    except NoSuchExample:  # it takes a constant of the code, or a long list
+        return None
+
+
+def by_us(instance: Instance, name: str) -> tuple[Any, ...]:
+    equal = instance.options.get("equal", EXACT)
+    (finding,) = analyze(Wanted(instance.operator, (name,), equal=equal, seconds=60)).findings
+    assert finding.verdict is Verdict.FALSE
+    return decoded(finding.replay)
+
+
+def larger(pairs: list[tuple[Instance, str]]) -> tuple[int, list[str]]:
+    """How many were compared, and where ours has more records, or is longer when it is written down."""
+    compared, found = 0, []
+    for instance, name in pairs:
+        theirs = by_hypothesis(instance, name)
+        if theirs is None:
+            continue
+        compared += 1
+        ours = by_us(instance, name)
+        if (len(ours), len(repr(ours))) > (len(theirs), len(repr(theirs))):
+            found.append(f"{instance.name}, {name}: {ours} where Hypothesis has {theirs}")
+    return compared, found
+
+
+def test_some_of_the_zoo() -> None:
+    compared, found = larger(fitting()[::12])
+    assert compared >= 5 and found == []
+
+
+@pytest.mark.slow
+@pytest.mark.sweep
+def test_all_of_the_zoo() -> None:
+    compared, found = larger(fitting())
+    print(f"{compared} materials were compared")
+    assert found == []
