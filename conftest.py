@@ -1,4 +1,4 @@
-"""For tests, doctests and examples alike: long replay lines go to a temporary folder, not into the working tree; no solver."""
+"""For tests, doctests and examples alike: long replay lines go to a temporary folder, and no solver is asked."""
 
 import os
 

@@ -29,8 +29,9 @@ from firesteel.operators.examine import Budget, Examiner
 from firesteel.operators.execute import Loaded
 from firesteel.operators.inputs import known_inputs
 from firesteel.operators.properties import About
+from firesteel.operators.sending import CannotLoad
 from firesteel.operators.techniques import HYBRID, OURS, TWELVE, Technique
-from firesteel.operators.workers import CannotLoad, Workers
+from firesteel.operators.workers import Workers
 from firesteel.values.equality import EXACT
 
 SECONDS = float(os.environ.get("OPERATORS_SECONDS", "0.5"))

@@ -150,7 +150,7 @@ def test_what_does_not_repeat_itself_is_evidence_of_that_alone() -> None:
 
 def test_selective_needs_a_firing_without_output() -> None:
     upper = fs.analyze(str.upper, "selective", "one_to_one", sample=["a"], tests=20)
-    assert "selective      potentially one_to_one, 20 tests" in str(upper)
+    assert "selective   potentially one_to_one, 20 tests" in str(upper)
     assert upper["selective"].settled_by == "one_to_one"
     with pytest.raises(fs.Vacuous, match="every firing had an output: it is potentially one_to_one"):
         fs.holds(str.upper, "selective", sample=["a"], tests=20)

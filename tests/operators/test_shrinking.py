@@ -1,8 +1,8 @@
 """Evidence is small: as small as what Hypothesis makes of the same question.
 
-The general search draws its values with Hypothesis and shrinks its choices. An analysis makes its tests without
-Hypothesis, thousands a second, and runs them in worker processes, 40 simpler candidates in one job. So it has a shrinking
-of its own; here it is held against Hypothesis's, on the zoo.
+The general search draws values with Hypothesis and shrinks the choices that it made. An analysis makes its tests
+without Hypothesis, thousands a second, and runs them in worker processes, 40 simpler candidates in one job. So it has a
+shrinking of its own. Here it is held against Hypothesis's, on the zoo.
 """
 
 from __future__ import annotations
@@ -27,7 +27,16 @@ from firesteel.operators.questions import questions
 from firesteel.values.equality import EXACT
 from tests.operators.zoo import Instance, instances
 
-ASKED = ("commutative", "associative", "idempotent", "one_to_one", "total", "seq_comb_agree", "zero_is_identity", "row_wise")
+ASKED = (
+    "commutative",
+    "associative",
+    "idempotent",
+    "one_to_one",
+    "total",
+    "seq_comb_agree",
+    "zero_is_identity",
+    "row_wise",
+)
 
 
 def fitting() -> list[tuple[Instance, str]]:
@@ -58,7 +67,9 @@ def by_hypothesis(instance: Instance, name: str) -> tuple[Any, ...] | None:
 
     materials = st.lists(strategy_of(known.record), min_size=1, max_size=6).map(tuple)
     try:
-        return find(materials, refutes, settings=settings(max_examples=2_000, derandomize=True, database=None, deadline=None))
+        return find(
+            materials, refutes, settings=settings(max_examples=2_000, derandomize=True, database=None, deadline=None)
+        )
     except NoSuchExample:  # it takes a constant of the code, or a long list
         return None
 

@@ -37,7 +37,10 @@ def with_solver(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_only_a_solver_finds() -> None:
     found = fs.analyze(equation, "one_to_one", "total", tests=100)
     assert found["one_to_one"].verdict is fs.Verdict.FALSE
-    assert found["one_to_one"].evidence in (f"equation({ROOT}) has 0 outputs: [None]", "equation(-48608) has 0 outputs: [None]")
+    assert found["one_to_one"].evidence in (
+        f"equation({ROOT}) has 0 outputs: [None]",
+        "equation(-48608) has 0 outputs: [None]",
+    )
     assert found["one_to_one"].tests == 101 and found["one_to_one"].replay
     assert found["total"].verdict is fs.Verdict.INCONCLUSIVE
     line = fs.analyze(operators.reducer(rare_pair), "commutative", tests=100)["commutative"]

@@ -103,20 +103,19 @@ def test_an_output_is_what_it_was_when_it_came() -> None:
     assert outputs(ran(reuses_a_buffer, ((1,), (2,)))[0]) == [[1], [2]]
 
 
-def looks_at_modules(x: int) -> list[str]:
-    import sys
-
-    return sorted({"firesteel.api", "pyspark"} & set(sys.modules))
-
-
-def asks_for_firesteel(x: int) -> list[str]:
-    import firesteel as fs
-
-    return [fs.equality().__class__.__name__, fs.operators.reducer(max).name, fs.Verdict.TRUE.name]
-
-
 def test_a_worker_loads_little_and_the_rest_when_it_is_asked_for() -> None:
-    assert outputs(ran(looks_at_modules, ((1,),))[0]) == [[]]
+    # Functions within functions are sent by value, so this module is not imported there.
+    def heavy_modules(x: int) -> list[str]:
+        import sys
+
+        return sorted({"firesteel.api", "pyspark"} & set(sys.modules))
+
+    def asks_for_firesteel(x: int) -> list[str]:
+        import firesteel as fs
+
+        return [fs.equality().__class__.__name__, fs.operators.reducer(max).name, fs.Verdict.TRUE.name]
+
+    assert outputs(ran(heavy_modules, ((1,),))[0]) == [[]]
     assert outputs(ran(asks_for_firesteel, ((1,),))[0]) == [["Equality", "max", "TRUE"]]
 
 

@@ -56,10 +56,17 @@ ZOO.add(operators.pandas_udf(clips_a_copy, input="n BIGINT"), "writes into a cop
 ZOO.add(operators.map_in_pandas(fills_in_place, input=USERS), "writes into its frames", no="pure keeps_columns")
 ZOO.add(operators.map_in_pandas(fills_a_copy, input=USERS), "makes new frames", no="keeps_columns", yes="pure")
 ZOO.add(
-    operators.grouped_map(sorts_in_place, key="user", input=USERS), "moves the rows of its frame", no="pure", yes="commutative"
+    operators.grouped_map(sorts_in_place, key="user", input=USERS),
+    "moves the rows of its frame",
+    no="pure",
+    yes="commutative",
 )
 ZOO.add(
-    operators.grouped_map(sorts_a_copy, key="user", input=USERS), "makes a sorted copy", yes="pure commutative keeps_columns"
+    operators.grouped_map(sorts_a_copy, key="user", input=USERS),
+    "makes a sorted copy",
+    yes="pure commutative keeps_columns",
 )
-ZOO.add(operators.grouped_agg(zeroes_then_adds, input="n BIGINT"), "writes into its column", no="pure", yes="commutative")
+ZOO.add(
+    operators.grouped_agg(zeroes_then_adds, input="n BIGINT"), "writes into its column", no="pure", yes="commutative"
+)
 ZOO.add(operators.grouped_agg(adds_the_positive, input="n BIGINT"), "reads its column only", yes="pure commutative")

@@ -35,6 +35,7 @@ def test_an_aggregate_and_a_combiner(spark: SparkSession) -> None:
     assert "RDD.aggregate gave" in fs.analyze(from_one, "zero_is_identity")["zero_is_identity"].confirmed
     lists = operators.combiner(lambda x: [x], lambda xs, x: [*xs, x], lambda a, b: a + b)
     found = fs.analyze(lists, "commutative")["commutative"].confirmed
-    assert found == "combineByKey gave [0, 1] when [0] and [1] arrived in this order, and [1, 0] when they arrived in the opposite order"
+    assert found.startswith("combineByKey gave [0, 1] when [0] and [1] arrived in this order, and [1, 0] when they")
+
     right = fs.analyze(operators.reducer(max), "commutative", tests=20)["commutative"]
     assert right.confirmed == ""

@@ -21,8 +21,9 @@ from firesteel.operators.kinds import Family, Kind, Operator, inner_function
 from firesteel.operators.order import ORDER, applicable, possible, why_not
 from firesteel.operators.outcomes import Gave, Job, Late
 from firesteel.operators.properties import About, feed
+from firesteel.operators.sending import CannotLoad
 from firesteel.operators.techniques import OURS, Technique
-from firesteel.operators.workers import CannotLoad, Workers
+from firesteel.operators.workers import Workers
 from firesteel.values.equality import EXACT, Equality
 
 
@@ -79,7 +80,7 @@ def _with_workers(
         workers.ready()
         inputs = known if known is not None else _tried(operator, workers, wanted.limit)
         findings = _examined(wanted, About(operator, inputs), workers, loaded)
-    return findings, f"{inputs.said} ({inputs.source})"
+    return findings, f"values of {inputs.source}" if inputs.is_sample else f"{inputs.said} ({inputs.source})"
 
 
 def _refuse(wanted: Wanted) -> None:

@@ -13,6 +13,7 @@ import gc
 import math
 import os
 import pickle
+import resource
 import select
 import signal
 import struct
@@ -215,8 +216,6 @@ def prepare_child() -> None:
 
 
 def _limit_memory() -> None:
-    import resource
-
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         with open("/proc/self/statm", encoding="ascii") as file:

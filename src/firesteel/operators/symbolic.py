@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -72,12 +73,12 @@ class _Enough(BaseException):
 
 
 def _suspect(loaded: Loaded, about: About, name: str, until: float) -> Material | None:
-    from crosshair.tracers import NoTracing, is_tracing  # type: ignore[import-not-found]
     from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
     from hypothesis import strategies as st
 
     from firesteel.operators.as_strategy import strategy_of
 
+    tracers: Any = import_module("crosshair.tracers")
     fire = firing(loaded)
     found: list[Material] = []
     record = strategy_of(about.inputs.record)
@@ -94,9 +95,9 @@ def _suspect(loaded: Loaded, about: About, name: str, until: float) -> Material 
     )
     @given(st.tuples(*[record] * _SIZES[about.operator.kind][name]))
     def look(material: Material) -> None:
-        solving = is_tracing()
+        solving = tracers.is_tracing()
         if solving:
-            with NoTracing():  # else the solver would choose the time
+            with tracers.NoTracing():  # else the solver would choose the time
                 late = time.monotonic() > until
         else:
             late = time.monotonic() > until

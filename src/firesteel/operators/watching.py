@@ -66,12 +66,19 @@ def _of_library(path: str) -> bool:
     return os.path.realpath(path).startswith(_LIBRARIES)
 
 
+_numbers: dict[tuple[int, ...], dict[types.CodeType, int]] = {}
+"""The codes of the functions that are traced in this process."""
+
+
 class Lines:
     """The steps from line to line in the user's functions: what a run reached that others did not."""
 
     def __init__(self, functions: Sequence[Callable[..., Any]]) -> None:
         self.found: set[tuple[int, int]] = set()
-        self._codes = {code: number for number, code in enumerate(codes_of(functions))}
+        key = tuple(map(id, functions))  # they are not collected: the worker holds its operator
+        if key not in _numbers:
+            _numbers[key] = {code: number for number, code in enumerate(codes_of(functions))}
+        self._codes = _numbers[key]
 
     def start(self) -> None:
         sys.settrace(self._enter)
