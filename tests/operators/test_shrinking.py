@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
 from firesteel import Verdict
-from firesteel.operators.analysis import Wanted, analyze
+from firesteel.operators.analysis import Wanted, _tried, analyze
 from firesteel.operators.as_strategy import strategy_of
 from firesteel.operators.examine import decoded
 from firesteel.operators.execute import Loaded, perform
@@ -24,6 +24,7 @@ from firesteel.operators.kinds import Family
 from firesteel.operators.outcomes import Job
 from firesteel.operators.properties import About
 from firesteel.operators.questions import questions
+from firesteel.operators.workers import Workers
 from firesteel.values.equality import EXACT
 from tests.operators.zoo import Instance, instances
 
@@ -54,7 +55,8 @@ def by_hypothesis(instance: Instance, name: str) -> tuple[Any, ...] | None:
     """The simplest material that refutes a property, by Hypothesis's shrinking, in this process."""
     known = known_inputs(instance.operator, None, None)
     if known is None:
-        return None
+        with Workers(Loaded(instance.operator)) as workers:
+            known = _tried(instance.operator, workers, 1.0)
     about, loaded = About(instance.operator, known), Loaded(instance.operator, known.columns)
     equal = instance.options.get("equal", EXACT)
 

@@ -81,10 +81,17 @@ class _Tally:
         self.outputs += output
         return output
 
+    @property
+    def is_hopeless(self) -> bool:
+        """Was there nothing but calls that did not return, or that ended their process?"""
+        return self.tests > 0 and self.outputs == self.raised == 0 and self.late + self.died >= 3
+
     def why(self, limit: float) -> str:
         """What went wrong, if nothing was seen to come out."""
-        if self.outputs or not self.tests:
+        if self.outputs:
             return ""
+        if not self.tests:
+            return "no test could be made of it in the time that was left"
         if self.late:
             return f"it did not return within {limit:g} s"
         if self.died:
@@ -106,9 +113,13 @@ class Examiner:
     seed: int = 0
     saved: list[Material] = field(default_factory=list)
     shrinks: bool = True
+    hopeless: str = ""
+    """Why nothing can be found out: it never returned, or ended its process, in all tests of a property."""
 
     def answer(self, property: str, budget: Budget) -> Finding:
         """The finding for a property. Only evidence, a witness or a finite domain tried whole is more than open."""
+        if self.hopeless:  # it would take the same seconds again
+            return Finding(property, Verdict.INCONCLUSIVE, why=self.hopeless)
         started = time.monotonic()
         tally = _Tally()
         every = all_materials(self.about, property)
@@ -118,6 +129,8 @@ class Examiner:
         if found is None and not (every is not None and self._was_whole(tally)):
             found = self._searched(property, budget, tally)
         finding = self._finding(property, found, tally, every is not None, budget)
+        if tally.is_hopeless:
+            self.hopeless = finding.why
         return replace(finding, seconds=time.monotonic() - started)
 
     def replayed(self, property: str, material: Material, budget: Budget) -> Finding:
@@ -276,6 +289,7 @@ class Examiner:
         best = found
         refused: set[bytes] = set()
         while time.monotonic() < until:
+            refused.add(_form(best.material))  # nothing is tried twice, so this comes to an end
             better = None
             for some in _chunks(simpler_materials(self.about, best.material), 40):
                 if time.monotonic() >= until or better is not None:

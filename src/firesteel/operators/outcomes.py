@@ -57,7 +57,7 @@ class Watched:
     written: tuple[str, ...] = ()
     """Globals, closure variables and attributes that were changed."""
     opened: tuple[str, ...] = ()
-    """Files, sockets and processes that were opened."""
+    """What was opened, connected to, started, made or removed, in words."""
 
 
 @dataclass(frozen=True)

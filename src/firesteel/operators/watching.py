@@ -13,7 +13,16 @@ from firesteel.operators.kinds import inner_function
 from firesteel.operators.outcomes import Watched
 
 _LIBRARIES = tuple({os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix), "/usr/share/zoneinfo"})
-_OPENING = ("open", "socket.connect", "socket.bind", "subprocess.Popen", "os.system", "os.mkdir", "os.remove")
+_OPENING = {
+    "open": "opened the file",
+    "socket.connect": "connected to",
+    "socket.bind": "listened on",
+    "subprocess.Popen": "started the process",
+    "os.system": "started the process",
+    "os.mkdir": "made the folder",
+    "os.remove": "removed the file",
+}
+"""What a function may do besides, by Python's name for it. What a socket is asked stands second among the arguments."""
 _DATA = (int, float, str, bytes, bool, type(None), list, dict, set, tuple, frozenset)
 
 
@@ -116,7 +125,7 @@ class Watch:
         _listen()
 
     def before(self, given: Any) -> None:
-        self._given, self._shown = _form(given), repr(given)[:200]
+        self._given, self._shown = _form(given), _given_shown(given)
         self._state = dict(self._owned())
         _watching.append(self._opened)
 
@@ -128,7 +137,7 @@ class Watch:
     def after(self, given: Any) -> None:
         _watching.clear()
         if self._given and _form(given) != self._given:
-            self._mutated.append(f"{self._shown} became {repr(given)[:200]}")
+            self._mutated.append(f"{self._shown} became {_given_shown(given)}")
         for frame, form, shown in self._frames:
             if form and _form_of_frame(frame) != form:
                 self._mutated.append(f"{shown} became {_frame_shown(frame)}")
@@ -180,7 +189,8 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     opened = _watching.pop()  # what is looked at here is not the function's doing
     try:
         if not _is_import(sys._getframe(1)) and not _harmless(event, arguments):
-            opened.append(f"{event} {str(arguments[0] if arguments else '')[:100]}")
+            what = arguments[1 if event.startswith("socket") else 0] if arguments else ""
+            opened.append(f"{_OPENING[event]} {what if isinstance(what, str) else repr(what)}"[:120])
     finally:
         _watching.append(opened)
 
@@ -208,6 +218,11 @@ def _form_of_frame(frame: Any) -> bytes:
         return _plain([repr(names), types, repr(list(frame.index)), frame.to_numpy(dtype=object).tolist()])
     except Exception:
         return b""
+
+
+def _given_shown(given: Any) -> str:
+    """Arguments as a caller writes them: the only one by itself."""
+    return repr(given[0] if isinstance(given, tuple) and len(given) == 1 else given)[:200]
 
 
 def _frame_shown(frame: Any) -> str:
