@@ -57,13 +57,13 @@ def eats_memory(x: int) -> int:
 
 
 def dies_rarely(x: int) -> int:
-    if x > 3:
+    if x > 900:
         os.kill(os.getpid(), signal.SIGKILL)
     return x
 
 
 def late_rarely(x: int) -> int:
-    if x > 3:
+    if x > 900:
         time.sleep(60)
     return x
 
@@ -111,10 +111,24 @@ def refuses_what_it_knows(x: int) -> int:
     return x
 
 
-@pytest.mark.parametrize("function", [dies_rarely, late_rarely])
-def test_a_dead_or_late_worker_is_never_evidence(function: Any) -> None:
+@pytest.mark.parametrize(
+    ("function", "said"), [(dies_rarely, "ended its process"), (late_rarely, "did not return within 0.1 s")]
+)
+def test_a_dead_or_late_worker_is_never_evidence(function: Any, said: str) -> None:
     found = about(function, "deterministic", "stateless", "commutative", "one_to_one", "total", limit=0.1)
     assert {finding.verdict for finding in found.values()} == {fs.Verdict.INCONCLUSIVE}
+    # What was potentially found out says that not all tests came to an end.
+    assert said in found["one_to_one"].trouble
+
+
+def test_one_reason_is_said_once() -> None:
+    text = str(fs.analyze(lambda x: x.nowhere))
+    assert text.count("nothing says what f takes") == 1
+    assert {line.split()[1] for line in text.splitlines() if line.startswith(("deterministic", "pure"))} == {"open"}
+    raising = fs.analyze(always_raises, tests=100)
+    assert raising["total"].evidence == "always_raises(0) raises ValueError: no"
+    assert str(raising).count("it raised in every test (ValueError: no)") == 1
+    assert (raising["deterministic"].tests, raising["stateless"].tests) == (100, 0)
 
 
 def test_an_exception_is_no_output_to_compare() -> None:

@@ -18,7 +18,7 @@ from firesteel.logic.verdicts import Verdict
 from firesteel.operators.comparing import Pair, differ, has_output
 from firesteel.operators.domains import Pool
 from firesteel.operators.kinds import Family
-from firesteel.operators.outcomes import Died, Job, Late, Raised, Seen
+from firesteel.operators.outcomes import Died, Gave, Job, Late, Raised, Seen
 from firesteel.operators.properties import About, Material
 from firesteel.operators.question import Question
 from firesteel.operators.questions import questions
@@ -35,6 +35,8 @@ _APART, _ROUNDS_APART = 6, 3
 """How many tests of the first rounds have a process for every run: a fork costs as much as hundreds of calls."""
 _SHRINK_SECONDS = 4.0
 _TRUE_BY_WITNESS = ("prolific",)
+_OF_WHAT_RAISES = ("total", "pure")
+"""Properties that a function may be seen to lack though it never gives anything."""
 
 
 @dataclass
@@ -58,6 +60,7 @@ class _Tally:
 
     tests: int = 0
     outputs: int = 0
+    gave: int = 0
     raised: int = 0
     late: int = 0
     died: int = 0
@@ -68,6 +71,7 @@ class _Tally:
         seen = [each for answer in answers for each in answer]
         self.tests += 1
         outcomes = [outcome for each in seen for outcome in each.outcomes]
+        self.gave += sum(isinstance(outcome, Gave) for outcome in outcomes)
         late = [outcome for outcome in outcomes if isinstance(outcome, Late)]
         died = [outcome for outcome in outcomes if isinstance(outcome, Died)]
         raised = [outcome for outcome in outcomes if isinstance(outcome, Raised)]
@@ -83,8 +87,16 @@ class _Tally:
 
     @property
     def is_hopeless(self) -> bool:
-        """Was there nothing but calls that did not return, or that ended their process?"""
-        return self.tests > 0 and self.outputs == self.raised == 0 and self.late + self.died >= 3
+        """Was there nothing but calls that did not return, that ended their process, or that raised?"""
+        return self.gave == 0 and (self.late + self.died >= 3 or self.raised >= 100)
+
+    def trouble(self, limit: float) -> str:
+        """What went wrong in some tests, if others had an output."""
+        said = [f"did not return within {limit:g} s"] if self.late else []
+        said += [f"ended its process ({self.example})"] if self.died else []
+        if not self.outputs or not said:
+            return ""
+        return f"in {self.late + self.died} of {self.tests} tests it {' or '.join(said)}"
 
     def why(self, limit: float) -> str:
         """What went wrong, if nothing was seen to come out."""
@@ -114,11 +126,13 @@ class Examiner:
     saved: list[Material] = field(default_factory=list)
     shrinks: bool = True
     hopeless: str = ""
-    """Why nothing can be found out: it never returned, or ended its process, in all tests of a property."""
+    """Why nothing can be found out: it never returned, ended its process or raised, in all tests of a property."""
+    raises: bool = False
+    """Is that because it raised?"""
 
     def answer(self, property: str, budget: Budget) -> Finding:
         """The finding for a property. Only evidence, a witness or a finite domain tried whole is more than open."""
-        if self.hopeless:  # it would take the same seconds again
+        if self.hopeless and not (self.raises and property in _OF_WHAT_RAISES):  # it would take the same seconds again
             return Finding(property, Verdict.INCONCLUSIVE, why=self.hopeless)
         started = time.monotonic()
         tally = _Tally()
@@ -129,8 +143,8 @@ class Examiner:
         if found is None and not (every is not None and self._was_whole(tally)):
             found = self._searched(property, budget, tally)
         finding = self._finding(property, found, tally, every is not None, budget)
-        if tally.is_hopeless:
-            self.hopeless = finding.why
+        if tally.is_hopeless and not self.hopeless:
+            self.hopeless, self.raises = finding.why, tally.raised > 0
         return replace(finding, seconds=time.monotonic() - started)
 
     def replayed(self, property: str, material: Material, budget: Budget) -> Finding:
@@ -148,7 +162,8 @@ class Examiner:
             proved = whole and self._was_whole(tally) and property not in _TRUE_BY_WITNESS
             verdict = Verdict.TRUE if proved else Verdict.INCONCLUSIVE
             why = "every value was tried" if proved else tally.why(budget.limit)
-            return Finding(property, verdict, tally.tests, outputs=tally.outputs, why=why, key=key)
+            trouble = tally.trouble(budget.limit)
+            return Finding(property, verdict, tally.tests, outputs=tally.outputs, why=why, key=key, trouble=trouble)
         verdict = Verdict.TRUE if property in _TRUE_BY_WITNESS else Verdict.FALSE
         return Finding(
             property,
