@@ -7,6 +7,7 @@ shrinking of its own. Here it is held against Hypothesis's, on the zoo.
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from hypothesis import find, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-from firesteel import Verdict
+from firesteel import Verdict, operators
+from firesteel.operators import domains as d
 from firesteel.operators.analysis import Wanted, _tried, analyze
 from firesteel.operators.as_strategy import strategy_of
 from firesteel.operators.examine import decoded
@@ -62,7 +64,7 @@ def by_hypothesis(instance: Instance, name: str) -> tuple[Any, ...] | None:
 
     def refutes(material: tuple[Any, ...]) -> bool:
         for question in questions(name, about, material, equal):
-            seen = [perform(loaded, side.run, Job(())) for side in question.sides]
+            seen = [perform(loaded, side.run, Job((), limit=0)) for side in question.sides]
             if question.judge(seen) is not None:
                 return True
         return False
@@ -97,6 +99,37 @@ def larger(pairs: list[tuple[Instance, str]]) -> tuple[int, list[str]]:
     return compared, found
 
 
+LEAVES = (d.Ints(), d.Floats(), d.Texts())
+DOMAINS = (*LEAVES, d.Lists(d.Ints()), d.Maps(d.Texts(), d.Ints()), d.Rows((d.Maybe(d.Ints()), d.Texts())))
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.name)
+def test_what_is_simpler_comes_to_an_end(domain: d.Domain) -> None:
+    rng = Random(0)
+    for _ in range(50):
+        value, steps = domain.random(rng), 0
+        while simpler := list(domain.simpler(value)):
+            assert value not in simpler
+            value, steps = rng.choice(simpler), steps + 1
+            assert steps < 200
+
+
+def test_a_bound_is_reached_in_few_steps() -> None:
+    value, steps = 2_000_000_000, 0
+    while better := next((each for each in d.Ints().simpler(value) if each >= 48_611), None):
+        value, steps = better, steps + 1
+    assert value == 48_611 and steps < 80
+
+
+def test_what_stands_in_several_places_is_made_simpler_in_all() -> None:
+    def same(a: tuple[str, int], b: tuple[str, int]) -> tuple[str, int]:
+        return (a[0], a[1] - b[1]) if a[0] == b[0] and len(a[0]) > 1 else ("", 0)
+
+    (finding,) = analyze(Wanted(operators.reducer(same), ("commutative",))).findings
+    assert decoded(finding.replay) == (("aa", 0), ("aa", 1))
+
+
+@pytest.mark.slow
 def test_some_of_the_zoo() -> None:
     compared, found = larger(fitting()[::12])
     assert compared >= 5 and found == []

@@ -15,14 +15,15 @@ from typing import Any
 from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.operators import Finding, Proof
 from firesteel.logic.verdicts import Verdict
-from firesteel.operators.comparing import Pair, differ, has_output
+from firesteel.operators.comparing import Pair, differ
 from firesteel.operators.domains import Pool
 from firesteel.operators.kinds import Family
-from firesteel.operators.outcomes import Died, Gave, Job, Late, Raised, Seen
+from firesteel.operators.outcomes import Job, Seen
 from firesteel.operators.properties import About, Material
 from firesteel.operators.question import Question
 from firesteel.operators.questions import questions
 from firesteel.operators.shrinking import simpler_materials
+from firesteel.operators.tally import Tally
 from firesteel.operators.techniques import OURS, Maker, Technique, all_materials
 from firesteel.operators.workers import Workers
 from firesteel.values import lines
@@ -55,65 +56,6 @@ class Budget:
 
 
 @dataclass
-class _Tally:
-    """What was seen while a property was tested."""
-
-    tests: int = 0
-    outputs: int = 0
-    gave: int = 0
-    raised: int = 0
-    late: int = 0
-    died: int = 0
-    example: str = ""
-
-    def add(self, asked: Sequence[Question], answers: Sequence[Sequence[Seen]]) -> bool:
-        """Count one test; did it have any output that could be judged?"""
-        seen = [each for answer in answers for each in answer]
-        self.tests += 1
-        outcomes = [outcome for each in seen for outcome in each.outcomes]
-        self.gave += sum(isinstance(outcome, Gave) for outcome in outcomes)
-        late = [outcome for outcome in outcomes if isinstance(outcome, Late)]
-        died = [outcome for outcome in outcomes if isinstance(outcome, Died)]
-        raised = [outcome for outcome in outcomes if isinstance(outcome, Raised)]
-        self.late, self.died, self.raised = self.late + bool(late), self.died + bool(died), self.raised + bool(raised)
-        if died and not self.died - 1:
-            self.example = died[0].how
-        elif raised and not self.died:
-            self.example = f"{raised[0].kind}: {raised[0].message}".removesuffix(": ")
-        judged = any(question.could_be_judged(answer) for question, answer in zip(asked, answers, strict=True))
-        output = judged and any(has_output(each.all_outputs) for each in seen)
-        self.outputs += output
-        return output
-
-    @property
-    def is_hopeless(self) -> bool:
-        """Was there nothing but calls that did not return, that ended their process, or that raised?"""
-        return self.gave == 0 and (self.late + self.died >= 3 or self.raised >= 100)
-
-    def trouble(self, limit: float) -> str:
-        """What went wrong in some tests, if others had an output."""
-        said = [f"did not return within {limit:g} s"] if self.late else []
-        said += [f"ended its process ({self.example})"] if self.died else []
-        if not self.outputs or not said:
-            return ""
-        return f"in {self.late + self.died} of {self.tests} tests it {' or '.join(said)}"
-
-    def why(self, limit: float) -> str:
-        """What went wrong, if nothing was seen to come out."""
-        if self.outputs:
-            return ""
-        if not self.tests:
-            return "no test could be made of it in the time that was left"
-        if self.late:
-            return f"it did not return within {limit:g} s"
-        if self.died:
-            return f"it ended its process ({self.example})"
-        if self.raised:
-            return f"it raised in every test ({self.example})"
-        return "no test had any output"
-
-
-@dataclass
 class Examiner:
     """Tests the properties of one operator, one after the other; the tests of one may serve the next."""
 
@@ -135,7 +77,7 @@ class Examiner:
         if self.hopeless and not (self.raises and property in _OF_WHAT_RAISES):  # it would take the same seconds again
             return Finding(property, Verdict.INCONCLUSIVE, why=self.hopeless)
         started = time.monotonic()
-        tally = _Tally()
+        tally = Tally()
         every = all_materials(self.about, property)
         found = None
         if every is not None:
@@ -149,14 +91,14 @@ class Examiner:
 
     def replayed(self, property: str, material: Material, budget: Budget) -> Finding:
         """The finding for a property from one material alone."""
-        tally = _Tally()
+        tally = Tally()
         found = self._among(property, [material], budget, tally, None)
         return self._finding(property, found, tally, False, budget)
 
-    def _was_whole(self, tally: _Tally) -> bool:
+    def _was_whole(self, tally: Tally) -> bool:
         return tally.tests > 0 and tally.raised == tally.late == tally.died == 0
 
-    def _finding(self, property: str, found: _Found | None, tally: _Tally, whole: bool, budget: Budget) -> Finding:
+    def _finding(self, property: str, found: _Found | None, tally: Tally, whole: bool, budget: Budget) -> Finding:
         key = ", ".join(map(str, self.about.operator.key)) if property == "partition_isolated" else None
         if found is None:
             proved = whole and self._was_whole(tally) and property not in _TRUE_BY_WITNESS
@@ -178,7 +120,7 @@ class Examiner:
 
     # --- searching ---
 
-    def _searched(self, property: str, budget: Budget, tally: _Tally) -> _Found | None:
+    def _searched(self, property: str, budget: Budget, tally: Tally) -> _Found | None:
         rng = Random(f"{self.seed} {property}")
         tests = Maker(self.about, property, self.techniques, self.pool, rng, self.saved)
         size, fresh, rounds = FIRST, False, 0
@@ -216,7 +158,7 @@ class Examiner:
         property: str,
         materials: Sequence[Material],
         budget: Budget,
-        tally: _Tally,
+        tally: Tally,
         tests: Maker | None,
         doubts: _Doubts | None = None,
     ) -> _Found | None:

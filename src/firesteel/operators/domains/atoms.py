@@ -133,8 +133,8 @@ class Texts(Leaf):
     def simpler(self, value: str) -> Iterator[str]:
         size = len(value)
         yield from dict.fromkeys(each for each in ("", "a", "b") if (len(each), each) < (size, value))
-        for step in (size // 2, 1):
-            if step:
+        for step in dict.fromkeys((size // 2, 1)):
+            if 0 < step < size:
                 yield value[step:]
                 yield value[:-step]
         for at in range(min(size, 8)):
