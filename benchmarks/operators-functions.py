@@ -21,15 +21,17 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tests.operators.zoo import SIX, Instance, instances
 
-from firesteel import Verdict
+from firesteel import Finding, Verdict
+from firesteel.operators import symbolic
 from firesteel.operators.analysis import _tried
 from firesteel.operators.constants import pool_of
 from firesteel.operators.examine import Budget, Examiner
 from firesteel.operators.execute import Loaded
 from firesteel.operators.inputs import known_inputs
 from firesteel.operators.properties import About
+from firesteel.operators.sending import CannotLoad
 from firesteel.operators.techniques import HYBRID, OURS, TWELVE, Technique
-from firesteel.operators.workers import CannotLoad, Workers
+from firesteel.operators.workers import Workers
 from firesteel.values.equality import EXACT
 
 SECONDS = float(os.environ.get("OPERATORS_SECONDS", "0.5"))
@@ -71,11 +73,24 @@ def looked(
     return found
 
 
+def _by_solver(instance: Instance, name: str, workers: Workers) -> bool:
+    """Does symbolic search find evidence that the other techniques missed?"""
+    options = instance.options
+    inputs = known_inputs(instance.operator, None, options.get("sample")) or _tried(instance.operator, workers, 1.0)
+    about = About(instance.operator, inputs)
+    names = symbolic.wanted_of(about, {name: Finding(name, Verdict.INCONCLUSIVE)}) if symbolic.is_there() else ()
+    examiner = Examiner(about, workers, pool_of(instance.operator.functions), options.get("equal", EXACT))
+    budget = Budget(1, time.monotonic() + 60)
+    found = workers.solved(about, names, symbolic.SECONDS) if names else []
+    return any(examiner.replayed(each, material, budget).verdict is Verdict.FALSE for each, material in found)
+
+
 def measure() -> Mapping[str, Bound]:
     hits: dict[tuple[str, str], list[bool]] = {}
     times: dict[tuple[str, str], list[float]] = {}
     flagged: list[str] = []
     missed: dict[str, int] = {}
+    solved: list[str] = []
     for instance in instances():
         violated = [name for name in instance.no if name in SIX]
         kept = [name for name in instance.yes if name in SIX]
@@ -94,12 +109,17 @@ def measure() -> Mapping[str, Bound]:
                             elif way == "ours":
                                 pair = f"{instance.name}, {name}"
                                 missed[pair] = missed.get(pair, 0) + 1
+                for name in violated:
+                    if f"{instance.name}, {name}" in missed and _by_solver(instance, name, workers):
+                        solved.append(f"{instance.name}, {name}")
                 for name, (yes, _) in looked(instance, kept, OURS, 0, workers).items():
                     if yes:
                         flagged.append(f"{instance.name}, {name}")
         except CannotLoad:
             continue
     _show(hits, times, flagged, missed)
+    if symbolic.is_there():
+        print(f"  of these, symbolic search finds {len(solved)}: {'; '.join(solved)}")
     ours = {name: _share(hits["ours", name]) for name in SIX}
     all_hits = [hit for name in SIX for hit in hits["ours", name]]
     all_times = [seconds for name in SIX for seconds in times.get(("ours", name), [])]
@@ -146,7 +166,11 @@ def _median(values: list[float]) -> float:
 
 
 def _new_process() -> float:
+    """The best of three: others may use the machine."""
     program = "import firesteel as fs; fs.analyze(fs.operators.reducer(lambda a, b: a - b))"
-    start = time.perf_counter()
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
-    return time.perf_counter() - start
+    took = []
+    for _ in range(3):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
+        took.append(time.perf_counter() - start)
+    return min(took)

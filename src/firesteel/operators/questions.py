@@ -232,7 +232,7 @@ def pure(about: About, material: Material, equal: Equality) -> Iterator[Question
         did = (
             *(f"changed its argument: {each}" for each in watched.mutated),
             *(f"changed {each}" for each in watched.written),
-            *(f"opened: {each}" for each in watched.opened),
+            *watched.opened,
         )
         return Firing(Observed(run, seen[0].all_outputs), did=did)
 

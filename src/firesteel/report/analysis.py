@@ -82,6 +82,8 @@ def _as_dict(finding: Finding) -> dict[str, Any]:
         "outputs": finding.outputs,
         "evidence": finding.evidence,
         "runs": [_run(each) for each in _runs(finding)],
+        "why": finding.why,
+        "trouble": finding.trouble,
         "settled_by": finding.settled_by,
         "port": finding.port,
         "key": finding.key,
