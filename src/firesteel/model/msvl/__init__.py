@@ -15,6 +15,7 @@ from firesteel.model.msvl.errors import NoModel as NoModel
 from firesteel.model.msvl.errors import RunError as RunError
 from firesteel.model.msvl.errors import Undefined as Undefined
 from firesteel.model.msvl.errors import Unusable as Unusable
+from firesteel.model.msvl.negation import property as property
 from firesteel.model.msvl.program import Program as Program
 from firesteel.model.msvl.program import State as State
 from firesteel.model.msvl.program import load as load

@@ -5,7 +5,7 @@ Nothing is kept of states that are over, unless a choice is open in one of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from firesteel.model.msvl.errors import NoModel
@@ -48,6 +48,8 @@ class Explorer:
         """Was a run left because it reached the bound?"""
         self.failure: Exception | None = None
         """Why the first run that has no model has none."""
+        self.scripts: dict[int, tuple[int, ...]] = {}
+        """The choices of the present run, by the number of the state."""
 
     @property
     def settled(self) -> bool:
@@ -68,6 +70,10 @@ class Explorer:
                 made = True
             except self._dead as failure:
                 self.failure, made = self.failure or failure, False
+            if machine.choices:
+                self.scripts[machine.number] = tuple(chosen for chosen, _ in machine.choices)
+            elif self.scripts:
+                self.scripts.pop(machine.number, None)
             if len(machine.choices) > len(script):
                 saved = self._choices(residual, script, saved, before)
             if made and saved is not None and machine.waited and _seen(machine, saved):
@@ -84,6 +90,14 @@ class Explorer:
             saved, script = self._open.pop()
             saved.restore(machine)
             residual = saved.residual
+
+    def replay(self, scripts: Mapping[int, tuple[int, ...]], last: int) -> Iterator[Machine]:
+        """Make the states of one run again, up to this one: the run that made these choices."""
+        residual: Residual | None = self._residual
+        for number in range(last + 1):
+            assert residual is not None
+            _, residual = self.machine.state(residual, scripts.get(number, ()))
+            yield self.machine
 
     def _choices(
         self, residual: Residual, script: tuple[int, ...], saved: _Saved | None, before: tuple[Any, ...]

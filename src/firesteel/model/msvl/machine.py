@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeVar
 
-from firesteel.model.msvl.errors import ExternalError, NoModel, RunError, Undefined, Unusable
+from firesteel.model.msvl.errors import ExternalError, NoModel, Undefined, Unusable
 from firesteel.model.msvl.functions import Misfit
 from firesteel.model.msvl.parts import changed, overlap, part_of, written
 from firesteel.model.msvl.scopes import Activation, Key, Name
@@ -257,7 +257,9 @@ class Machine:
     def past(self, key: Key, line: int) -> Any:
         """The value in the state before."""
         if self.no_past:
-            raise RunError(f"state {self.number}: there is no state before this one, and line {line} looks back", 0)
+            raise Undefined(
+                f"state {self.number}: there is no state before this one, and line {line} looks back", self.number
+            )
         if self.projected is not None:
             value = self.projected.get(key, UNSET)
         else:

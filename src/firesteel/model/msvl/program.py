@@ -11,7 +11,7 @@ from firesteel.errors import described
 from firesteel.model.msvl import terms as e
 from firesteel.model.msvl import tree as t
 from firesteel.model.msvl.compiling import Code, compiled
-from firesteel.model.msvl.errors import BoundReached, MsvlError
+from firesteel.model.msvl.errors import BoundReached, MsvlError, NoModel
 from firesteel.model.msvl.exploring import Explorer
 from firesteel.model.msvl.grammar import parse
 from firesteel.model.msvl.machine import Machine
@@ -154,11 +154,11 @@ class Program:
         ...     externals={"square": lambda x: x * x})
         {'y': 4}
         """
-        explorer = self._explorer(inputs, externals, bound)
+        explorer = self.explorer(inputs, externals, bound)
         for ends in explorer.states():
             if ends:
                 return self._results(explorer.machine)
-        raise self._why_none(explorer)
+        raise self.why_none(explorer)
 
     def states(
         self,
@@ -173,7 +173,7 @@ class Program:
         >>> [state["x"] for state in msvl.load("frame(x) and (x <== 0 and skip ; x := 1 ; x := 2)").states()]
         [0, 0, 1, 2]
         """
-        explorer = self._explorer(inputs, externals, bound)
+        explorer = self.explorer(inputs, externals, bound)
         waiting: list[State] = []
         for ends in explorer.states():
             del waiting[_kept(waiting, explorer.machine.number) :]
@@ -183,7 +183,7 @@ class Program:
                 waiting = []
             if ends:
                 return
-        raise self._why_none(explorer)
+        raise self.why_none(explorer)
 
     def models(
         self,
@@ -195,12 +195,11 @@ class Program:
         """All runs of at most `bound` states: every choice of `or`, and every length where that is left open.
 
         >>> from firesteel.model import msvl
-        >>> [[state["x"] for state in run] for run in msvl.load("x <== 1 and skip ; x := 2 or x := 3").models(bound=5)]
-        Traceback (most recent call last):
-            ...
-        KeyError: 'x'
+        >>> runs = msvl.load("frame(x) and (x <== 1 and skip ; x := 2 or x := 3)").models(bound=5)
+        >>> [[state["x"] for state in run] for run in runs]
+        [[1, 1, 2], [1, 1, 3]]
         """
-        explorer = self._explorer(inputs, externals, bound)
+        explorer = self.explorer(inputs, externals, bound)
         path: list[State] = []
         for ends in explorer.states():
             del path[explorer.machine.number :]
@@ -210,13 +209,14 @@ class Program:
 
     # --- for those who look at states while they are made ---
 
-    def _explorer(
+    def explorer(
         self,
         inputs: Mapping[str, Any] | None,
         externals: Mapping[str, Callable[..., Any]] | None,
         bound: int,
-        dead: tuple[type[Exception], ...] | None = None,
+        dead: tuple[type[Exception], ...] = (NoModel,),
     ) -> Explorer:
+        """What makes the states; `dead` are the errors after which another choice is tried."""
         if isinstance(bound, bool) or not isinstance(bound, int) or bound < 1:
             raise MsvlError(f"{described('bound', bound)} is not a number of states: write a whole number from 1")
         given = self._given(inputs)
@@ -229,8 +229,7 @@ class Program:
             if name not in given:
                 machine.blanks[keys[name]] = machine.values[keys[name]] = make(machine, {})
         machine.loose = set(machine.blanks)
-        first = Begin(self.code.body, {})
-        return Explorer(machine, first, bound) if dead is None else Explorer(machine, first, bound, dead)
+        return Explorer(machine, Begin(self.code.body, {}), bound, dead)
 
     def _results(self, machine: Machine) -> dict[str, Any]:
         keys, values = self.code.variables, machine.values
@@ -240,7 +239,8 @@ class Program:
                 raise machine.undefined(keys[name], 0)
         return {name: plain(values[keys[name]]) for name in names if keys[name] in values}
 
-    def _why_none(self, explorer: Explorer) -> Exception:
+    def why_none(self, explorer: Explorer) -> Exception:
+        """Why no run was found."""
         if explorer.cut or explorer.failure is None:
             return BoundReached(
                 f"the run has not ended after {explorer.bound:,} states: write a larger bound=, if it ends",

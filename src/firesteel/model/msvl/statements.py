@@ -317,7 +317,9 @@ class ExistNode(Node):
         return entered(machine, self.body, self.slots, made)
 
     def _made(self, machine: Machine, activation: Activation) -> Activation:
-        return {**activation, **{slot.name.slot: slot.key(machine, activation, "") for slot in self.slots}}
+        machine.serial += 1
+        serial = f"exist#{machine.serial}."
+        return {**activation, **{slot.name.slot: slot.key(machine, activation, serial) for slot in self.slots}}
 
 
 class FunctionCode:
