@@ -14,7 +14,6 @@ from firesteel.api import for_all as for_all
 from firesteel.api import run as run
 from firesteel.api import session as session
 from firesteel.api import stable as stable
-from firesteel.api import verify as verify
 from firesteel.equivalence import Dependence as Dependence
 from firesteel.equivalence import Matcher as Matcher
 from firesteel.equivalence import barrier as barrier
@@ -53,6 +52,7 @@ from firesteel.logic import release as release
 from firesteel.logic import since as since
 from firesteel.logic import until as until
 from firesteel.logic.ltl.intervals import pptl as pptl
+from firesteel.models import verify as verify
 from firesteel.options import CheckOptions as CheckOptions
 from firesteel.options import Engine as Engine
 from firesteel.options import OutputMode as OutputMode

@@ -39,8 +39,7 @@ class Derivation:
     def because_of(self, read, position):
         """The same, where its assignments in this state also depend on what was read."""
         inner = frozenset(
-            (at, name, reasons | read) if at == position else (at, name, reasons)
-            for at, name, reasons in self.assigned
+            (at, name, reasons | read) if at == position else (at, name, reasons) for at, name, reasons in self.assigned
         )
         return Derivation(inner, self.framed, self.read | {(position, name) for name in read})
 
@@ -262,9 +261,7 @@ class Meaning:
             if list(points) != sorted(points):
                 continue
             ends = (i, *points)
-            pieces = [
-                (part, timeline, a, b) for part, a, b in zip(statement.parts, ends[:-1], ends[1:], strict=True)
-            ]
+            pieces = [(part, timeline, a, b) for part, a, b in zip(statement.parts, ends[:-1], ends[1:], strict=True)]
             if ends[-1] < j:
                 chosen = [sorted({*ends, *range(ends[-1], j + 1)})]
             else:

@@ -121,9 +121,10 @@ class _Judge:
         self._number = machine.number
         assigned = machine.before
         for each in self._propositions:
-            if fresh or each.always or not each.keys.isdisjoint(assigned):
-                if each.holds(machine) is not (each.name in self._holds):
-                    self._holds = self._holds ^ {each.name}
+            if not fresh and not each.always and each.keys.isdisjoint(assigned):
+                continue
+            if each.holds(machine) is not (each.name in self._holds):
+                self._holds = self._holds ^ {each.name}
 
     def breaks(self, place: int) -> bool:
         """Is a run that ends here one that breaks the formula?"""
@@ -138,7 +139,8 @@ class _Judge:
             changes = tuple((key.label, _shown(machine.values.get(key, UNSET))) for key in _visible(machine))
             states.append(ModelState(machine.number, changes, self._holds))
         letters = [state.holds for state in states]
-        decided, failed = len(letters) - 1, ()
+        decided = len(letters) - 1
+        failed: tuple[Formula, ...] = ()
         if len(letters) <= 5_000:
             why = self._formula.explain(letters, names=self._formula.names)
             decided, failed = why.prefix - 1, why.failed

@@ -19,12 +19,16 @@ def told(found: BrokenRun | BoundMet, report: Report) -> str:
             unit = counted(limit, "state" if option == "bound" else "run")
             return (
                 f"not every run of {program} was looked at: it has {more} than {unit}\n\n"
-                f"The {report.explored.runs if report.explored else 0} runs that ended satisfy {formula}. Write a larger "
-                f"{option}=, if there is an end."
+                f"{_so_far(report)} satisfy {formula}. Write a larger {option}=, if there is an end."
             )
         case BrokenRun():
             parts = [_title(found), _reason(found), _table(found), _facts(found, report)]
             return "\n\n".join(parts)
+
+
+def _so_far(report: Report) -> str:
+    runs = 0 if report.explored is None else report.explored.runs
+    return f"The {counted(runs, 'run')} that ended"
 
 
 def _title(found: BrokenRun) -> str:
@@ -55,9 +59,7 @@ def _table(found: BrokenRun) -> str:
 
 def _shown(found: BrokenRun) -> list[ModelState]:
     """The first states, and those around the one that decides."""
-    return [
-        state for state in found.states if state.number < _FIRST or abs(state.number - found.decided) <= _LAST
-    ]
+    return [state for state in found.states if state.number < _FIRST or abs(state.number - found.decided) <= _LAST]
 
 
 def _facts(found: BrokenRun, report: Report) -> str:

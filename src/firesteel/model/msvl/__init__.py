@@ -1,7 +1,8 @@
 """MSVL, the Modeling, Simulation and Verification Language: programs whose statements are temporal formulas.
 
 `load` reads a program. It can be run (`Program.run`), watched (`Program.states`), and all its choices can be tried
-(`Program.models`). `property` gives the negation of a PPTL formula as a program; `fs.verify` is the quick way to use it.
+(`Program.models`). `property` gives the negation of a PPTL formula as a program, and
+`fs.verify` is the quick way to use it.
 
 Inside: `terms` and `tree` are the syntax, `grammar` and `printing` its text; `compiling` makes nodes (`statements`,
 `projection`, `expressions`) that leave `residuals`; `machine` makes one state, and `exploring` one after another.

@@ -1,4 +1,4 @@
-"""Compiles a program: finds out what its names mean and what it needs from outside, and makes nodes of its statements."""
+"""Compiles a program: what its names mean, what it needs from outside, and a node for every statement."""
 
 from __future__ import annotations
 
@@ -68,8 +68,9 @@ def compiled(source: t.Source) -> Code:
     for function in source.functions:
         made.function(function, scope)
     body = made.node(source.body, scope)
-    while any([node.settle() for node in made.nodes]):
-        pass
+    changing = True
+    while changing:
+        changing = sum(node.settle() for node in made.nodes) > 0
     inputs, constants = _needed(source)
     declared = {each.name: each for each in (*source.variables, *source.inputs, *_declared_in(source.body))}
     for output in source.outputs:
@@ -314,8 +315,8 @@ class _Compiler:
         if function is None:
             there = ", ".join(sorted(scope.functions)) or "none"
             raise MsvlError(
-                f"line {call.line}: there is no function {call.function!r}. The program defines {there}. For a function "
-                f"from outside write ext {call.function}(...)"
+                f"line {call.line}: there is no function {call.function!r}. The program defines {there}. For a "
+                f"function from outside write ext {call.function}(...)"
             )
         if len(call.arguments) != len(function.parameters):
             raise MsvlError(

@@ -58,7 +58,8 @@ class Explorer:
 
     def states(self) -> Iterator[bool]:
         """Makes state after state; each answers whether a run may end there. `machine` has the state."""
-        machine, residual, script = self.machine, self._residual, ()
+        machine, residual = self.machine, self._residual
+        script: tuple[int, ...] = ()
         saved: _Saved | None = None
         while True:
             before = machine.coming, machine.loose, machine.frames, machine.framed, machine.framed_parts

@@ -287,9 +287,9 @@ def _logical(settles: bool, left: Evaluate, right: Evaluate, line: int) -> Evalu
         first = left(m, a)
         if first is settles:
             return settles
-        second = right(m, a) if first is (not settles) else first
+        second: Any = right(m, a) if first is (not settles) else first
         if second is True or second is False:
-            return second
+            return bool(second)
         raise m.unusable(f"{'OR' if settles else 'AND'} needs true or false, and has {second!r}", line)
 
     return decided
@@ -317,7 +317,7 @@ def _applied(function: str, arguments: list[Evaluate], line: int) -> Evaluate:
         wanted = str(fewest) if fewest == most else f"{fewest} to {most}"
         raise MsvlError(f"line {line}: {function} takes {wanted} arguments, and has {len(arguments)}")
     if len(arguments) == 2:
-        return _joined(function, apply, *arguments, line)
+        return _joined(function, apply, arguments[0], arguments[1], line)
 
     def value(m: Machine, a: Activation) -> Any:
         try:
@@ -358,5 +358,7 @@ def _struct(name: str, fields: dict[str, Evaluate], scope: Scope, line: int) -> 
         raise MsvlError(f"line {line}: there is no struct {name!r}")
     wanted = {field.name for field in struct.fields}
     if wanted != fields.keys():
-        raise MsvlError(f"line {line}: struct {name} has the fields {', '.join(sorted(wanted))}; write each of them once")
+        raise MsvlError(
+            f"line {line}: struct {name} has the fields {', '.join(sorted(wanted))}; write each of them once"
+        )
     return lambda m, a: Record(name, {field: value(m, a) for field, value in fields.items()})

@@ -203,7 +203,7 @@ def _extreme(name: str, choose: Callable[..., Any]) -> Callable[..., Any]:
 
 def _int(value: Any) -> int:
     try:
-        return int(value) if isinstance(value, str | int | float) else int(None)  # type: ignore[call-overload, no-any-return]
+        return int(value) if isinstance(value, str | int | float) else int(None)  # type: ignore[call-overload]
     except (TypeError, ValueError, OverflowError):
         raise Misfit(f"int cannot read {_shown(value)}") from None
 

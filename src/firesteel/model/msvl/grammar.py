@@ -1,6 +1,6 @@
 """Reads the text of a program into a tree, with lark. The operators bind as they do in PPTL.
 
-The grammar is here as text; `_Maker` makes the classes of `tree` and `terms` while lark reads. lark is imported when
+The grammar is here as text; `making` makes the classes of `tree` and `terms`. lark is imported when
 the first program is read.
 """
 
@@ -12,6 +12,7 @@ from typing import Any
 from firesteel.model.msvl import terms as e
 from firesteel.model.msvl import tree as t
 from firesteel.model.msvl.errors import MsvlSyntaxError
+from firesteel.model.msvl.making import Maker
 
 GRAMMAR = r"""
 program: (struct | inputs | outputs | variables | function)* prj
@@ -111,15 +112,13 @@ COMMENT: /\/\/[^\n]*/ | /\/\*(.|\n)*?\*\//
 %ignore COMMENT
 """
 
-TYPES = {"double": "float", "char": "string"}
-"""Other names of types."""
-
-ESCAPES = {"n": "\n", "t": "\t"}
-
 WORDS = frozenset(
-    "program struct input output function prj or and next always exist empty skip len lbf frame await if then else "
-    "while ext previous true false NOT OR AND int float double bool string char list map".split()
-) - {"program"}
+    {
+        *("struct", "input", "output", "function", "prj", "or", "and", "next", "always", "exist", "empty", "skip"),
+        *("len", "lbf", "frame", "await", "if", "then", "else", "while", "ext", "previous", "true", "false", "NOT"),
+        *("OR", "AND", "int", "float", "double", "bool", "string", "char", "list", "map"),
+    }
+)
 """The words that are not names."""
 
 
@@ -129,7 +128,8 @@ def parse(text: str) -> t.Source:
     >>> parse("x := 1 ; skip").body
     Chop(parts=(AssignNext(to=Variable(name='x'), value=Constant(value=1)), Skip()))
     """
-    return _read(text, "program")
+    source: t.Source = _read(text, "program")
+    return source
 
 
 def parse_expression(text: str) -> e.Expression:
@@ -138,7 +138,8 @@ def parse_expression(text: str) -> e.Expression:
     >>> parse_expression("x > 3")
     Binary(sign='>', left=Variable(name='x'), right=Constant(value=3))
     """
-    return _read(text, "expression")
+    expression: e.Expression = _read(text, "expression")
+    return expression
 
 
 def _read(text: str, start: str) -> Any:
@@ -148,7 +149,7 @@ def _read(text: str, start: str) -> Any:
         parser, maker = _parser()
         return maker.transform(parser.parse(text, start=start))
     except UnexpectedCharacters as error:
-        raise _wrong(text, f"{text[error.pos_in_stream]!r} means nothing here", error.line, error.column) from None
+        raise _wrong(text, f"{text[error.pos_in_stream or 0]!r} means nothing here", error.line, error.column) from None
     except UnexpectedToken as error:
         at_end = error.token.type == "$END"
         found = "the end of the text" if at_end else repr(str(error.token))
@@ -203,222 +204,5 @@ def _parser() -> tuple[Any, Any]:
         propagate_positions=True,
         maybe_placeholders=True,
     )
-    maker = _Maker()
+    maker = Maker()
     return parser, Making()
-
-
-def _given(children: list[Any]) -> tuple[Any, ...]:
-    """The children without the placeholders of what was left out."""
-    return tuple(child for child in children if child is not None)
-
-
-class _Maker:
-    """Makes the tree, rule by rule. Each method is named after its rule, and gets the children."""
-
-    # Programs and declarations.
-
-    def program(self, meta: Any, found: list[Any]) -> t.Source:
-        *items, body = found
-        kinds: dict[str, list[Any]] = {"struct": [], "inputs": [], "outputs": [], "variables": []}
-        functions = [item for item in items if isinstance(item, t.Function)]
-        for item in items:
-            if not isinstance(item, t.Function):
-                kind, values = item
-                kinds[kind].extend(values)
-        structs, inputs, outputs, variables = map(tuple, kinds.values())
-        return t.Source(structs, inputs, outputs, variables, tuple(functions), body)
-
-    def struct(self, meta: Any, found: list[Any]) -> Any:
-        return "struct", [t.Struct(str(found[0]), tuple(found[1:]))]
-
-    def field(self, meta: Any, found: list[Any]) -> t.Declared:
-        return _declared(*found)
-
-    def inputs(self, meta: Any, found: list[Any]) -> Any:
-        return "inputs", [_declared(found[0], each) for each in found[1:]]
-
-    def outputs(self, meta: Any, found: list[Any]) -> Any:
-        return "outputs", list(map(str, found))
-
-    def variables(self, meta: Any, found: list[Any]) -> Any:
-        return "variables", [_declared(found[0], each) for each in found[1:]]
-
-    def function(self, meta: Any, found: list[Any]) -> t.Function:
-        name, *rest, body = _given(found)
-        parameters = tuple(each for each in rest if isinstance(each, t.Parameter))
-        variables = tuple(v for each in rest if not isinstance(each, t.Parameter) for v in each[1])
-        return t.Function(str(name), parameters, variables, body, line=meta.line)
-
-    def parameter(self, meta: Any, found: list[Any]) -> t.Parameter:
-        kept = [each for each in _given(found) if getattr(each, "type", "") != "STAR"]
-        type_ = kept.pop(0) if isinstance(kept[0], t.Type) else None
-        return t.Parameter(type_, str(kept[0]), array=len(kept) > 1)
-
-    def type(self, meta: Any, found: list[Any]) -> t.Type:
-        word = found[0]
-        if word.type == "TYPE":
-            return t.Type(TYPES.get(str(word), str(word)))
-        return t.Type(str(word), struct=True)
-
-    def declarator(self, meta: Any, found: list[Any]) -> Any:
-        name, *sizes = (each for each in found if getattr(each, "type", "") != "STAR")
-        return str(name), tuple(sizes), name.line
-
-    # Statements.
-
-    def empty(self, meta: Any, found: list[Any]) -> t.Statement:
-        return t.Empty()
-
-    def skip(self, meta: Any, found: list[Any]) -> t.Statement:
-        return t.Skip()
-
-    def len(self, meta: Any, found: list[Any]) -> t.Statement:
-        return t.Len(found[0], line=meta.line)
-
-    def lbf(self, meta: Any, found: list[Any]) -> t.Statement:
-        return t.StateFrame(tuple(found), line=meta.line)
-
-    def frame(self, meta: Any, found: list[Any]) -> t.Statement:
-        return t.Frame(tuple(found), line=meta.line)
-
-    def await_(self, meta: Any, found: list[Any]) -> t.Statement:
-        return t.Await(found[0], line=meta.line)
-
-    def if_(self, meta: Any, found: list[Any]) -> t.Statement:
-        test, then, otherwise = found
-        return t.If(test, then, t.Empty() if otherwise is None else otherwise, line=meta.line)
-
-    def while_(self, meta: Any, found: list[Any]) -> t.Statement:
-        return t.While(*found, line=meta.line)
-
-    def assign(self, meta: Any, found: list[Any]) -> t.Statement:
-        return t.Assign(*found, line=meta.line)
-
-    def assign_next(self, meta: Any, found: list[Any]) -> t.Statement:
-        return t.AssignNext(*found, line=meta.line)
-
-    def first(self, meta: Any, found: list[Any]) -> Any:
-        return found
-
-    def declare(self, meta: Any, found: list[Any]) -> t.Statement:
-        return t.Declare(tuple(_declared(found[0], each, value) for each, value in found[1:]))
-
-    def call(self, meta: Any, found: list[Any]) -> t.Statement:
-        name, *arguments = _given(found)
-        return t.Call(str(name), tuple(arguments), line=meta.line)
-
-    def do(self, meta: Any, found: list[Any]) -> t.Statement:
-        return t.Do(self.external(meta, found))
-
-    def next(self, meta: Any, found: list[Any]) -> t.Statement:
-        return t.Next(*found)
-
-    def always(self, meta: Any, found: list[Any]) -> t.Statement:
-        return t.Always(*found)
-
-    def exist(self, meta: Any, found: list[Any]) -> t.Statement:
-        return t.Exist(tuple(map(str, found[:-1])), found[-1])
-
-    def and_(self, meta: Any, found: list[Any]) -> t.Statement:
-        return t.And(tuple(found), line=meta.line)
-
-    def or_(self, meta: Any, found: list[Any]) -> t.Statement:
-        return t.Or(tuple(found))
-
-    def chop(self, meta: Any, found: list[Any]) -> t.Statement:
-        return t.Chop(tuple(found)) if len(found) > 1 else found[0]
-
-    def par(self, meta: Any, found: list[Any]) -> t.Statement:
-        return t.Par(tuple(found))
-
-    def projection(self, meta: Any, found: list[Any]) -> t.Statement:
-        return t.Prj(tuple(found[:-1]), found[-1])
-
-    # Expressions.
-
-    def number(self, meta: Any, found: list[Any]) -> e.Expression:
-        text = str(found[0])
-        return e.Constant(int(text) if text.isdigit() else float(text))
-
-    def string(self, meta: Any, found: list[Any]) -> e.Expression:
-        return e.Constant(_unquoted(str(found[0])))
-
-    def true(self, meta: Any, found: list[Any]) -> e.Expression:
-        return e.Constant(True)
-
-    def false(self, meta: Any, found: list[Any]) -> e.Expression:
-        return e.Constant(False)
-
-    def variable(self, meta: Any, found: list[Any]) -> e.Expression:
-        return e.Variable(str(found[0]), line=meta.line)
-
-    def index(self, meta: Any, found: list[Any]) -> e.Expression:
-        return e.Index(*found, line=meta.line)
-
-    def dot(self, meta: Any, found: list[Any]) -> e.Expression:
-        return e.Field(found[0], str(found[1]), line=meta.line)
-
-    def method(self, meta: Any, found: list[Any]) -> e.Expression:
-        whole, name, *arguments = _given(found)
-        return e.Apply(str(name), (whole, *arguments), line=meta.line)
-
-    def apply(self, meta: Any, found: list[Any]) -> e.Expression:
-        name, *arguments = _given(found)
-        return e.Apply(str(name), tuple(arguments), line=meta.line)
-
-    def external(self, meta: Any, found: list[Any]) -> e.External:
-        name, *arguments = _given(found)
-        return e.External(str(name), tuple(arguments), line=meta.line)
-
-    def binary(self, meta: Any, found: list[Any]) -> e.Expression:
-        left, sign, right = found
-        spelled = {"==": "="}.get(str(sign), "!=" if sign.type == "UNEQUAL" else str(sign))
-        return e.Binary(spelled, left, right, line=meta.line)
-
-    def negated(self, meta: Any, found: list[Any]) -> e.Expression:
-        return e.Unary("!", found[0], line=meta.line)
-
-    def minus(self, meta: Any, found: list[Any]) -> e.Expression:
-        body = found[-1]
-        if isinstance(body, e.Constant) and type(body.value) in (int, float):
-            return e.Constant(-body.value)
-        return e.Unary("-", body, line=meta.line)
-
-    def previous(self, meta: Any, found: list[Any]) -> e.Expression:
-        return e.Previous(found[0], line=meta.line)
-
-    def following(self, meta: Any, found: list[Any]) -> e.Expression:
-        return e.Following(found[0], line=meta.line)
-
-    def list(self, meta: Any, found: list[Any]) -> e.Expression:
-        return e.ListOf(tuple(each for each in _given(found) if getattr(each, "type", "") != "ARRAY"))
-
-    def pair(self, meta: Any, found: list[Any]) -> Any:
-        return tuple(found)
-
-    def map(self, meta: Any, found: list[Any]) -> e.Expression:
-        return e.MapOf(_given(found))
-
-    def set(self, meta: Any, found: list[Any]) -> Any:
-        return str(found[0]), found[1]
-
-    def structure(self, meta: Any, found: list[Any]) -> e.Expression:
-        name, *fields = _given(found)
-        return e.StructOf(str(name), tuple(fields), line=meta.line)
-
-
-# Rules that are named like words of Python.
-for _word in ("if", "while", "await"):
-    setattr(_Maker, _word, getattr(_Maker, f"{_word}_"))
-
-
-def _declared(type_: t.Type, declarator: Any, value: e.Expression | None = None) -> t.Declared:
-    name, sizes, line = declarator
-    return t.Declared(type_, name, sizes, value, line=line)
-
-
-def _unquoted(text: str) -> str:
-    made, characters = "", iter(text[1:-1])
-    for character in characters:
-        made += ESCAPES.get(escaped := next(characters), escaped) if character == "\\" else character
-    return made

@@ -12,16 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeVar
 
-from firesteel.model.msvl.errors import ExternalError, NoModel, Undefined, Unusable
-from firesteel.model.msvl.functions import Misfit
-from firesteel.model.msvl.parts import changed, overlap, part_of, written
+from firesteel.model.msvl.errors import ExternalError, Undefined
 from firesteel.model.msvl.scopes import Activation, Key, Name
-from firesteel.model.msvl.values import UNSET, lifted, plain, same
+from firesteel.model.msvl.store import Path, Store
+from firesteel.model.msvl.values import UNSET, lifted, plain
 
 T = TypeVar("T")
-Path = tuple[Any, ...]
-Written = tuple[Any, int]
-"""A value, and the line that assigned it."""
 Coming = list[tuple[Key, Path, Any, int]]
 """What is assigned for the next state."""
 NOBODY: frozenset[Any] = frozenset()
@@ -49,51 +45,32 @@ class Blocked(Exception):
         self.keys = keys
 
 
-class Machine:
+class Machine(Store):
     """One run, at one state."""
 
     def __init__(self, values: dict[Key, Any], constants: Iterable[Key], externals: Mapping[str, Any]) -> None:
-        self.values = values
-        self.blanks: dict[Key, Any] = {}
-        """What the program's arrays and structures are before they have values."""
-        self.number = -1
-        self.serial = 0
-        """How many functions with variables of their own were called."""
+        super().__init__(values, constants)
         self.externals = externals
         self.coming: Coming = []
-        self.loose: set[Key] = set()
-        """Variables that have a value and are not framed: they lose it in the next state."""
-        self.constants = frozenset(constants)
-        self.frames: tuple[frozenset[Any], ...] = ()
-        self.framed: frozenset[Any] = self.constants
-        self.framed_parts: dict[Key, list[Path]] = {}
+        self.serial = 0
+        """How many functions with variables of their own were called."""
         self.script: tuple[int, ...] = ()
         """The choices that are to be made in this state; the first way is taken where it says nothing."""
         self._fresh()
 
     def _fresh(self) -> None:
         """Nothing has happened in this state."""
-        self.before: dict[Key, Any] = {}
-        """The values before, of the variables that were assigned or lost."""
-        self.whole: dict[Key, Written] = {}
-        self.parts: dict[Key, dict[Path, Written]] = {}
-        self.also: dict[Key, list[Any]] = {}
-        """Values that variables keep unless they are assigned, beside the frames that were there before."""
+        self.nothing_assigned()
         self.choices: list[tuple[int, int]] = []
         """The choices that were made: which way, of how many."""
         self.waited: set[int] = set()
         """Which of them were about a variable that keeps its value, as statements waited for each other."""
         self.slow = False
         self.immediate: set[Key] = set()
-        self.decided: set[Key] = set()
-        self.noted: dict[Key, list[tuple[Path, Any, int]]] = {}
         self.memo: dict[tuple[Path, int], Any] = {}
         self.path: Path = ()
         self.count = 0
         self.depth = 0
-        self.projected: Mapping[Key, Any] | None = None
-        """The values where a projection's parts met last, while its whole takes a step."""
-        self.no_past = self.number <= 0
         self.at_end: list[Callable[[dict[Key, Any]], None]] = []
 
     # --- a state ---
@@ -108,60 +85,31 @@ class Machine:
             found = residual.step(self) if not self.slow else self._settled(residual)
         except Blocked:  # somebody has to wait, though that was not to be seen before
             for key, value in self.before.items():
-                self._restore(key, value)
+                self.restore(key, value)
             self.loose, self.frames = loose, frames
             self._begin(residual, coming)
             self.slow = True
             found = self._settled(residual)
         if self.also:
             for key in self.also:
-                self._keep(key)
+                self.settle(key)
         for each in self.at_end:
             each(self.values)
         return found
 
-    def _restore(self, key: Key, value: Any) -> None:
-        if value is UNSET:
-            self.values.pop(key, None)
-        else:
-            self.values[key] = value
-
     def _begin(self, residual: Residual, coming: Coming) -> None:
         self._fresh()
-        values = self.values
         if residual.frames != self.frames:
-            self._reframe(residual.frames)
+            self.reframe(residual.frames)
         lost, self.loose = self.loose, set()
         for key in lost:
-            self._lose(key, values)
+            self.lose(key)
         self.coming = []
         if residual.first:
             self.immediate = set(residual.first)
             self.slow = True
         for key, path, value, line in coming:
             self.write(key, path, value, line)
-
-    def _reframe(self, frames: tuple[frozenset[Any], ...]) -> None:
-        self.frames = frames
-        self.framed = self.constants.union(*frames)
-        self.framed_parts = {}
-        for each in self.framed:
-            if type(each) is tuple:
-                self.framed_parts.setdefault(each[0], []).append(each[1])
-        self.loose = {key for key in self.values if key not in self.framed}
-
-    def _lose(self, key: Key, values: dict[Key, Any]) -> None:
-        """What is not framed has no value any more."""
-        old = values.get(key, UNSET)
-        if old is UNSET:
-            return
-        kept = self.blanks.get(key, key.blank)
-        for path in self.framed_parts.get(key, ()):
-            kept = changed(kept, path, part_of(old, path))
-        self.before[key] = old
-        self._restore(key, kept)
-        if kept is not UNSET:
-            self.loose.add(key)
 
     def _settled(self, residual: Residual) -> tuple[bool, Residual | None]:
         """The step of a state in which statements may wait for each other."""
@@ -181,7 +129,7 @@ class Machine:
                 chosen = waiting[self._drawn(len(waiting)) if len(waiting) > 1 else 0]
                 self.decided.add(chosen)
                 if chosen in self.also:
-                    self._keep(chosen)
+                    self.settle(chosen)
 
     # --- choices, and what is done once ---
 
@@ -249,11 +197,6 @@ class Machine:
             self.note(key, (), value)
         return value
 
-    def note(self, key: Key, path: Path, value: Any) -> None:
-        """A part was read because nothing was to assign it."""
-        if key in self.decided:
-            self.noted.setdefault(key, []).append((path, value, 0))
-
     def past(self, key: Key, line: int) -> Any:
         """The value in the state before."""
         if self.no_past:
@@ -278,120 +221,7 @@ class Machine:
                 return value
         raise Blocked({(key.label, line)})
 
-    # --- writing ---
-
-    def write(self, key: Key, path: Path, value: Any, line: int) -> None:
-        """Assign in this state."""
-        if path:
-            return self._write_part(key, path, value, line)
-        known = self.whole.get(key)
-        if known is not None:
-            if known[0] is not value and not same(known[0], value):
-                raise self._conflict(key, (), known, (value, line))
-            return None
-        if key in self.parts:
-            for inner, assigned in self.parts[key].items():
-                self._agree(key, inner, assigned, value, line)
-        self.whole[key] = (value, line)
-        if key not in self.before:
-            self.before[key] = self.values.get(key, UNSET)
-        self.values[key] = value
-        if key not in self.framed:
-            self.loose.add(key)
-        if key in self.decided:
-            self._recheck(key, line)
-        return None
-
-    def _agree(self, key: Key, path: Path, assigned: Written, whole: Any, line: int) -> None:
-        """A part and the whole may be assigned together, if they agree."""
-        try:
-            part = part_of(whole, path)
-        except Misfit:
-            part = UNSET
-        if not same(part, assigned[0]):
-            raise self._conflict(key, path, assigned, (part, line))
-
-    def _write_part(self, key: Key, path: Path, value: Any, line: int) -> None:
-        if key in self.whole:
-            return self._agree(key, path, (value, line), *self.whole[key])
-        parts = self.parts.setdefault(key, {})
-        for other, assigned in parts.items():
-            if other == path and same(assigned[0], value):
-                return None
-            if overlap(other, path):
-                if len(other) <= len(path):
-                    return self._agree(key, path, (value, line), changed(self.values[key], other, assigned[0]), line)
-                self._agree(key, other, assigned, changed(self.values[key], path, value), line)
-        whole = self.values.get(key, self.blanks.get(key, key.blank))
-        if whole is UNSET:
-            raise self.undefined(key, line)
-        try:
-            new = changed(whole, path, value)
-        except Misfit as misfit:
-            raise self.unusable(str(misfit), line) from None
-        parts[path] = (value, line)
-        if key not in self.before:
-            self.before[key] = self.values.get(key, UNSET)
-        self.values[key] = new
-        if key not in self.framed:
-            self.loose.add(key)
-        if key in self.decided:
-            self._recheck(key, line)
-        return None
-
-    def _recheck(self, key: Key, line: int) -> None:
-        """What was read because nothing was to assign it still has to be so."""
-        for path, value, _ in self.noted.get(key, ()):
-            if not same(part_of(self.values[key], path), value):
-                raise self.no_model(
-                    f"{key.label}{written(path)} was read as {plain(value)!r}, as it is not assigned otherwise, and "
-                    f"line {line} then assigns {plain(part_of(self.values[key], path))!r}"
-                )
-
-    def declare(self, key: Key) -> None:
-        """An array or a structure without values."""
-        if key.blank is not UNSET and key not in self.values:
-            self.before.setdefault(key, UNSET)
-            self.values[key] = key.blank
-            if key not in self.framed:
-                self.loose.add(key)
-
-    def keep(self, key: Key, value: Any) -> None:
-        """In this state the variable has this value, unless it is assigned."""
-        self.also.setdefault(key, []).append(value)
-        if key in self.decided:
-            self._keep(key)
-
-    def keep_past(self, key: Key) -> None:
-        """In this state the variable has the value that it had before, unless it is assigned."""
-        if not self.no_past:
-            past = self.values if self.projected is None else self.projected
-            value = self.before[key] if self.projected is None and key in self.before else past.get(key, UNSET)
-            if value is not UNSET:
-                self.keep(key, value)
-
-    def _keep(self, key: Key) -> None:
-        if key in self.whole:
-            return
-        kept = [self.values[key]] if key in self.framed and key in self.values else []
-        kept += self.also[key]
-        if key in self.parts:
-            kept = [self._with_parts(key, value) for value in kept]
-        for one, two in zip(kept, kept[1:], strict=False):
-            if not same(one, two):
-                raise self.no_model(f"{key.label} keeps {plain(one)!r} by one frame and {plain(two)!r} by another")
-        if kept:
-            self.before.setdefault(key, self.values.get(key, UNSET))
-            self._restore(key, kept[0])
-            if key not in self.framed:
-                self.loose.add(key)
-
-    def _with_parts(self, key: Key, value: Any) -> Any:
-        for path, (part, _) in self.parts[key].items():
-            value = changed(value, path, part)
-        return value
-
-    # --- from outside, and what goes wrong ---
+    # --- from outside ---
 
     def outside(self, function: str, arguments: list[Any], line: int) -> Any:
         """Call a function that was supplied."""
@@ -406,24 +236,3 @@ class Machine:
             return lifted(result)
         except TypeError as error:
             raise self.unusable(f"ext {function} returned {result!r}: {error}", line) from None
-
-    def undefined(self, what: Key | str, line: int) -> Undefined:
-        label = what.label if isinstance(what, Key) else what
-        name = what.label.rpartition(".")[2] if isinstance(what, Key) else "..."
-        return Undefined(
-            f"state {self.number}: {label} is read in line {line} and has no value: it is neither assigned in this "
-            f"state nor framed. Write frame({name}) and (...)",
-            self.number,
-        )
-
-    def unusable(self, complaint: str, line: int) -> Unusable:
-        return Unusable(f"state {self.number}, line {line}: {complaint}", self.number)
-
-    def no_model(self, why: str) -> NoModel:
-        return NoModel(f"no model, state {self.number}: {why}", self.number)
-
-    def _conflict(self, key: Key, path: Path, one: Written, two: Written) -> NoModel:
-        return self.no_model(
-            f"{key.label}{written(path)} is assigned {plain(one[0])!r} in line {one[1]} and {plain(two[0])!r} in "
-            f"line {two[1]}"
-        )

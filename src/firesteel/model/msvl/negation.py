@@ -18,9 +18,7 @@ NEVER = t.And((t.Empty(), t.Skip()))
 """A statement that has no model."""
 
 
-def property(  # noqa: A001
-    formula: FormulaLike, propositions: Mapping[str, str] | None = None, *, name: str = "Q"
-) -> Program:
+def property(formula: FormulaLike, propositions: Mapping[str, str] | None = None, *, name: str = "Q") -> Program:
     """Not the formula, as a program: it has a run exactly where the formula is false.
 
     There is a function for every state of the automaton of the negation. A proposition is a variable of the same name,
@@ -47,7 +45,9 @@ def property(  # noqa: A001
     tests = {each: e.Variable(each) for each in whole.names} | read_propositions(propositions or {}, whole.names)
     for each, test in tests.items():
         if isinstance(test, e.Variable) and (not each.isidentifier() or each in WORDS):
-            raise MsvlError(f"the proposition {each!r} cannot be the name of a variable: say what it is in propositions=")
+            raise MsvlError(
+                f"the proposition {each!r} cannot be the name of a variable: say what it is in propositions="
+            )
     negated = automata.automaton(operators.not_(whole))
     # A state that is reached at the start only is left out where another one goes on in the same way.
     same = negated.alike

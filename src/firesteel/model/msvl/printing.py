@@ -10,9 +10,14 @@ PRJ, PAR, CHOP, OR, AND, PREFIX, PRIMARY = range(7)
 _JOINED = {t.Par: ("||", PAR), t.Chop: (";", CHOP), t.Or: ("or", OR), t.And: ("and", AND)}
 
 _BINARY = {
-    **{"OR": 0, "AND": 1},
+    "OR": 0,
+    "AND": 1,
     **dict.fromkeys(("=", "!=", "<", "<=", ">", ">="), 3),
-    **{"+": 4, "-": 4, "*": 5, "/": 5, "%": 5},
+    "+": 4,
+    "-": 4,
+    "*": 5,
+    "/": 5,
+    "%": 5,
 }
 _NOT, _UNARY, _POSTFIX, _ATOM = 2, 6, 7, 8
 

@@ -71,7 +71,8 @@ def changed(machine: Machine) -> tuple[Key, ...]:
     return tuple(
         key
         for key, old in machine.before.items()
-        if not (old is not UNSET and key in values and same(old, values[key])) and not (old is UNSET and key not in values)
+        if not (old is not UNSET and key in values and same(old, values[key]))
+        and not (old is UNSET and key not in values)
     )
 
 
@@ -224,7 +225,9 @@ class Program:
         keys = self.code.variables
         constants = {keys[name]: given[name] for name in self.code.constants}
         machine = Machine(dict(constants), constants, supplied)
-        machine.coming = [(keys[name], (), value, 0) for name, value in given.items() if name not in self.code.constants]
+        machine.coming = [
+            (keys[name], (), value, 0) for name, value in given.items() if name not in self.code.constants
+        ]
         for name, make in self.code.blanks.items():
             if name not in given:
                 machine.blanks[keys[name]] = machine.values[keys[name]] = make(machine, {})

@@ -5,10 +5,10 @@ A step answers like the derivative of PPTL: may the interval end in this state, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
-from firesteel.model.msvl.machine import NOBODY, Coming, Machine, Residual
+from firesteel.model.msvl.machine import NOBODY, Machine, Residual
 from firesteel.model.msvl.scopes import Activation, Key
 
 Outcome: TypeAlias = tuple[bool, Residual | None]

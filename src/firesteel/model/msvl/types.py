@@ -27,7 +27,8 @@ class Fits:
     def __call__(self, machine: Machine, value: Any, line: int) -> None:
         if not fits(value, self.type):
             raise machine.unusable(
-                f"{self.name} is declared as {spelled(self.type)}, and {plain(value)!r} ({kind(value)}) is assigned", line
+                f"{self.name} is declared as {spelled(self.type)}, and {plain(value)!r} ({kind(value)}) is assigned",
+                line,
             )
 
 

@@ -8,7 +8,7 @@ time, however long it is, and older ones are there for `previous`, for traces, a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeAlias, Union
+from typing import Any
 
 UNSET = type("Unset", (), {"__repr__": lambda self: "(no value)", "__slots__": ()})()
 """The element of an array, or the field of a structure, that has no value."""
@@ -182,17 +182,12 @@ class Record:
         return Record(self.name, {**self.fields, field: value})
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (
-            isinstance(other, Record) and self.name == other.name and self.fields == other.fields
-        )
+        return self is other or (isinstance(other, Record) and self.name == other.name and self.fields == other.fields)
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return repr(plain(self))
-
-
-Value: TypeAlias = Union[int, float, str, bool, None, List, Map, Record]
 
 
 def plain(value: Any) -> Any:
