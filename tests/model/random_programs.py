@@ -100,8 +100,12 @@ def random_source(rng, deepest=2):
         framed = t.Frame(tuple(map(e.Variable, NAMES)))
         first = [t.Assign(e.Variable(name), e.Constant(rng.randint(0, 1))) for name in NAMES]
         body = t.And((framed, *first, body))
-    elif kind < 0.85:
+    elif kind < 0.82:
         body = t.And((t.Assign(e.Variable("x"), e.Constant(rng.randint(0, 1))), body))
+    elif kind < 0.92:
+        first = [t.Assign(e.Variable(name), e.Constant(rng.randint(0, 1))) for name in NAMES]
+        kept = t.StateFrame(tuple(map(e.Variable, rng.sample(NAMES, rng.randint(1, 2)))))
+        body = t.Chop((t.And((*first, t.Skip())), t.And((kept, body))))
     return t.Source((), (), (), (), functions, body)
 
 

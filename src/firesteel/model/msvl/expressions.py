@@ -286,7 +286,7 @@ def _logical(settles: bool, left: Evaluate, right: Evaluate, line: int) -> Evalu
     def decided(m: Machine, a: Activation) -> bool:
         first = left(m, a)
         if first is settles:
-            return settles
+            return bool(settles)
         second: Any = right(m, a) if first is (not settles) else first
         if second is True or second is False:
             return bool(second)
