@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from firesteel.evidence.frames import Difference, Undecided
 from firesteel.evidence.limits import CutShort
+from firesteel.evidence.models import BoundMet, BrokenRun, Explored
 from firesteel.evidence.nothing import Nothing
 from firesteel.evidence.operators import BrokenPromise
 from firesteel.evidence.runs import Counterexample
@@ -19,7 +20,7 @@ from firesteel.values.batches import Batch
 from firesteel.values.cases import Case
 from firesteel.values.windows import Window
 
-Evidence: TypeAlias = Counterexample | Nothing | Difference | Undecided | BrokenPromise
+Evidence: TypeAlias = Counterexample | Nothing | Difference | Undecided | BrokenPromise | BrokenRun | BoundMet
 """A class for each kind; renderers match on it. Evidence of schedules, lint findings and event logs will be
 further classes here."""
 
@@ -195,6 +196,8 @@ class Report:
     reproduction: Reproduction | None = None
     ran: Ran | None = None
     """How the cases were run, where some were: `summary` says it in words."""
+    explored: Explored | None = None
+    """How much of a model was looked at, where that is what was checked."""
 
     def summary(self) -> str:
         """How the answer was found, in one line: which runs it rests on, and what went through them.

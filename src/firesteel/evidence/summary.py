@@ -18,6 +18,9 @@ def summary(report: Report) -> str:
     >>> summary(Report(Verdict.FALSE, 3, ran=Ran(alone=3, records_in=1, records_out=1, dropped=None)))
     'false in 3 cases: 3 alone; records: 1 in, 1 out'
     """
+    if report.explored is not None:
+        explored = f"{counted(report.explored.runs, 'run')}, {counted(report.explored.states, 'state')}"
+        return f"{report.verdict.name.lower()} in {explored}"
     answer = f"{report.verdict.name.lower()} in {counted(report.cases, 'case')}"
     return answer if report.ran is None else f"{answer}: {how_run(report, report.ran)}"
 
