@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from firesteel.evidence.frames import Difference, Undecided
 from firesteel.evidence.limits import CutShort
+from firesteel.evidence.logs import Verified
 from firesteel.evidence.nothing import Nothing
 from firesteel.evidence.operators import BrokenPromise
 from firesteel.evidence.runs import Counterexample
@@ -19,9 +20,9 @@ from firesteel.values.batches import Batch
 from firesteel.values.cases import Case
 from firesteel.values.windows import Window
 
-Evidence: TypeAlias = Counterexample | Nothing | Difference | Undecided | BrokenPromise
-"""A class for each kind; renderers match on it. Evidence of schedules, lint findings and event logs will be
-further classes here."""
+Evidence: TypeAlias = Counterexample | Nothing | Difference | Undecided | BrokenPromise | Verified
+"""A class for each kind; renderers match on it. Evidence of schedules and lint findings will be further classes
+here."""
 
 
 class Claimed(Enum):
@@ -30,6 +31,7 @@ class Claimed(Enum):
     PROPERTY = "property"
     EQUIVALENCE = "equivalence"
     STABILITY = "stability"
+    RULE = "rule"
 
 
 @dataclass(frozen=True)

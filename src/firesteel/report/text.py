@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from firesteel.evidence.frames import Difference, Undecided
+from firesteel.evidence.logs import Verified
 from firesteel.evidence.nothing import Nothing
 from firesteel.evidence.operators import BrokenPromise
 from firesteel.evidence.report import Asked, Report
 from firesteel.evidence.runs import Broken, Counterexample, Different, Open, Raised
-from firesteel.report import frames, operators
+from firesteel.report import frames, logs, operators
 from firesteel.report.again import again
 from firesteel.report.facts import facts, lines
 from firesteel.report.table import deciding, table
@@ -41,6 +42,8 @@ def render(report: Report) -> str:
             return frames.told(found)
         case BrokenPromise() as found:
             return operators.told(found)
+        case Verified() as found:
+            return logs.told(found)
     return "\n\n".join(part for part in parts if part)
 
 
