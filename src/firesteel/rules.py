@@ -73,10 +73,11 @@ STAGE_RERUN_ONLY_AFTER_FETCH_FAILURE = Rule(
 A barrier stage also runs again when one of its tasks fails, and breaks this rule.
 """
 
+_REDONE = "(not stage_completed until (task_started or task_succeeded or stage_failed))"
+
 WORK_OF_LOST_EXECUTOR_REDONE = Rule(
     "WORK_OF_LOST_EXECUTOR_REDONE",
-    "(task_succeeded release (task_lost -> (not stage_completed until (task_started or task_succeeded or stage_failed))))"
-    " and [] (task_resubmitted -> (not stage_completed until (task_started or task_succeeded or stage_failed)))",
+    f"(task_succeeded release (task_lost -> {_REDONE})) and [] (task_resubmitted -> {_REDONE})",
     each="task",
     says="A task that was lost with its executor runs again, or the attempt of its stage does not end well.",
     breaks=log(stage(0, started(0, 0), lost(), ended(0, 0, "ExecutorLostFailure"))),
@@ -220,16 +221,14 @@ def state_shrinks_within(batches: int) -> Rule:
     'After the state of a query grew, it shrinks within 2 batches.'
     """
     count = _whole("batches", batches)
-    if count > 100:
-        raise InvalidArgument(f"{described('batches', batches)} is too many: write a number up to 100")
-    no_batch, unshrunk = "(not batch_committed and skip)*", "batch_committed and not state_shrank"
     return Rule(
         f"state_shrinks_within({count})",
-        f"not <> (state_grew and next (({no_batch} ; {unshrunk} and skip)^{count - 1} ; {no_batch} ; {unshrunk}))",
+        "[] not grows_on",
         each="query",
         says=f"After the state of a query grew, it shrinks within {count} {'batch' if count == 1 else 'batches'}.",
-        breaks=log(of_rows(1, 2, *[2] * count)),
-        keeps=log(of_rows(1, *[2] * (count - 1), 1)) if count > 1 else log(of_rows(1, 0, 0)),
+        propositions={"grows_on": f"query.unshrunk_batches >= {count}"},
+        breaks=log(of_rows(1, *[1] * count)),
+        keeps=log(of_rows(1, *[2] * (count - 1), 0, 0)),
     )
 
 

@@ -57,7 +57,8 @@ def verify(
     >>> fs.verify([{"open": True, "closed": False}, {"open": False, "closed": True}], "open until closed").verdict
     <Verdict.TRUE: 1>
 
-    The log is read once, in little memory. A log that is not complete leaves open what it does not break: `Inconclusive`.
+    The log is read once, in little memory. What a log does not break stays open where the log is not complete:
+    `Inconclusive`.
     """
     from firesteel.report.progress import saying_where, showing
     from firesteel.verify.check import rules_of, verified
@@ -94,8 +95,9 @@ def event_log(path: str | PathLike[str]) -> EventLog:
     >>> sum(event["Event"] == "SparkListenerJobStart" for event in log)
     3
 
-    It may be packed with any of Spark's codecs, still be written, or be on `s3://`, `hdfs://`, `gs://` and wherever else
-    Arrow's file systems or fsspec reach. Spark writes it where `spark.eventLog.enabled` is set.
+    It may be packed with any of Spark's codecs, and may still be written. A path such as `s3://...` or `hdfs://...` is
+    read through Arrow's file systems, or through fsspec where that is installed. Spark writes a log where
+    `spark.eventLog.enabled` is set.
     """
     from firesteel.verify.logs.reading import event_log as found
 

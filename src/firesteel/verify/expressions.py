@@ -246,7 +246,7 @@ class _Parser:
 
     def _comparison(self) -> Expression:
         path = self._path()
-        kind, sign, _ = self._tokens[self._next]
+        _, sign, _ = self._tokens[self._next]
         if sign == "=":
             raise self._error("write == to compare", self._tokens[self._next][2])
         if sign not in _SIGNS:

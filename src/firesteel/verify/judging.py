@@ -21,7 +21,6 @@ from firesteel.verify.monitors import NOTHING, Break, Letter, Monitors, Predicat
 from firesteel.verify.rule import Rule
 from firesteel.verify.tracking import EVENTS_OF, STAGE_MEASURES, Event, Tracker, events_for, events_for_measure
 
-
 AnyRule: TypeAlias = Rule | Stated
 AnyMonitors: TypeAlias = Monitors | Predicated
 Make: TypeAlias = Callable[[AnyRule, Callable[[], str], Callable[[], Any]], AnyMonitors]

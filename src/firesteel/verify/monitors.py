@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias
 
+from firesteel.errors import PredicateError
 from firesteel.logic.ltl.formulas import Formula
 from firesteel.logic.pptl.automata import Automaton
 from firesteel.logic.pptl.explain import failing
 from firesteel.logic.verdicts import Verdict
-from firesteel.errors import PredicateError
 from firesteel.verify.rule import Rule
 from firesteel.verify.table import EVERYWHERE
 

@@ -79,8 +79,8 @@ class PlainJudge:
         for name in sorted(name for name, met in self._met.items() if not met and self.states):
             near = get_close_matches(name, self._others, n=1)
             raise InvalidArgument(
-                f"no state of the trace has {name!r}{f' (is {near[0]!r} meant?)' if near else ''}: a name is a key of a "
-                f"mapping or an attribute, or define it with propositions={{{name!r}: lambda state: ...}}"
+                f"no state of the trace has {name!r}{f' (is {near[0]!r} meant?)' if near else ''}: a name is a key of "
+                f"a mapping or an attribute, or define it with propositions={{{name!r}: lambda state: ...}}"
             )
 
 
@@ -90,8 +90,8 @@ def _refuse_keys(rules: Iterable[AnyRule]) -> None:
             continue
         if rule.each is not None:
             raise InvalidArgument(
-                f"the rule {rule.name} is about each {rule.each} of an application, and this trace does not hold Spark's "
-                "events: hand over fs.event_log(path), or a formula about the trace's own names"
+                f"the rule {rule.name} is about each {rule.each} of an application, and this trace does not hold "
+                "Spark's events: hand over fs.event_log(path), or a formula about the trace's own names"
             )
         for name, asked in rule.own.items():
             if not callable(asked):

@@ -19,11 +19,13 @@ def log(*events: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Events:
     >>> [event["Event"] for event in log()]
     ['SparkListenerLogStart', 'SparkListenerApplicationStart', 'SparkListenerApplicationEnd']
     """
-    begin = [
+    begin: list[Mapping[str, Any]] = [
         {"Event": t.LOG_START, "Spark Version": "4.3.0"},
         {"Event": t.APPLICATION_START, "App ID": "app-1", "App Name": "sample", "Timestamp": 0},
     ]
-    inner = [one for given in events for one in ([given] if isinstance(given, Mapping) else given)]
+    inner: list[Mapping[str, Any]] = []
+    for given in events:
+        inner += [given] if isinstance(given, Mapping) else list(given)
     return (*begin, *inner, {"Event": t.APPLICATION_END, "Timestamp": 1})
 
 

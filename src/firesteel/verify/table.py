@@ -293,6 +293,13 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
                 "progress.stateOperators.numRowsTotal",
                 "how many rows of state there are",
             ),
+            Measure(
+                "query.unshrunk_batches",
+                "query",
+                QUERY_PROGRESS,
+                "progress.stateOperators.numRowsTotal",
+                "how many batches went by since the state grew, without it having shrunk",
+            ),
         )
     }
 )

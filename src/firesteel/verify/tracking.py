@@ -68,7 +68,7 @@ class _Attempt:
 class _Query:
     """What is remembered of a streaming query."""
 
-    __slots__ = ("begun", "committed", "last", "late", "recent", "rows", "run", "watermark")
+    __slots__ = ("begun", "committed", "last", "late", "recent", "rows", "unshrunk", "watermark")
 
     def __init__(self) -> None:
         self.last: int | None = None
@@ -76,7 +76,8 @@ class _Query:
         self.begun: tuple[Any, int] | None = None
         """The run, and the batch that was started last in it."""
         self.committed: int | None = None
-        self.run: Any = None
+        self.unshrunk: int | None = None
+        """How many batches went by since the state grew; None where it shrank since, or never grew."""
         self.watermark: str | None = None
         self.rows: int | None = None
         self.late = 0
@@ -183,7 +184,7 @@ class Tracker:
     def _task_end(self, event: Event) -> Iterable[Happening]:
         owner = event["Stage ID"], event["Stage Attempt ID"]
         reason = event["Task End Reason"]["Reason"]
-        metrics = event.get("Task Metrics") or _NONE
+        metrics: Mapping[str, Any] = event.get("Task Metrics") or _NONE
         names = _ENDS.get(reason, _FAILED)
         spilled = bool(metrics.get("Disk Bytes Spilled") or metrics.get("Memory Bytes Spilled"))
         running = self._attempts.get(owner)
@@ -292,6 +293,12 @@ def _measured_batch(known: _Query, progress: Mapping[str, Any], names: set[str])
         names.add("state_grew" if rows > known.rows else "state_shrank")
     elif known.rows is None and rows:
         names.add("state_grew")
+    if "state_shrank" in names:
+        known.unshrunk = None
+    elif known.unshrunk is not None:
+        known.unshrunk += 1
+    elif "state_grew" in names:
+        known.unshrunk = 0
     known.rows, known.late = rows, known.late + late
     took = progress.get("batchDuration", progress["durationMs"].get("triggerExecution", 0))
     measures: dict[str, float] = {
@@ -301,6 +308,8 @@ def _measured_batch(known: _Query, progress: Mapping[str, Any], names: set[str])
         "query.late_rows": known.late,
         "query.state_rows": rows,
     }
+    if known.unshrunk is not None:
+        measures["query.unshrunk_batches"] = known.unshrunk
     if len(known.recent) >= _ENOUGH:
         measures["batch.times_median"] = took / max(1.0, median(known.recent))
     known.recent.append(took)

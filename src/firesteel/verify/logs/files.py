@@ -101,7 +101,7 @@ def _remote(uri: str, scheme: str) -> tuple[Files, str]:
     except (ValueError, NotImplementedError, OSError) as error:
         why: Exception = error
     try:
-        from fsspec.core import url_to_fs  # type: ignore[import-untyped]
+        from fsspec.core import url_to_fs
 
         system, path = url_to_fs(uri)
         return Remote(PyFileSystem(FSSpecHandler(system))), path
