@@ -15,13 +15,13 @@ from firesteel.logic.verdicts import Verdict
 from firesteel.surroundings import Called, Reported, tell
 from firesteel.tracebacks import with_users_frames
 from firesteel.values.traces import Trace
-from firesteel.verify.logs.reading import EventLog
 from firesteel.verify.rule import Predicate, Rule
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from firesteel.verify.live import Events, Watch
+    from firesteel.verify.logs.reading import EventLog
 
 RuleLike: TypeAlias = Rule | str | Pptl | Formula
 

@@ -234,9 +234,13 @@ def _dotted(version: tuple[int, int]) -> str:
 
 
 def _vacuous(results: Iterable[Result]) -> Iterator[str]:
+    silent: dict[str, list[str]] = {}
     for one in results:
         if one.rule.each is not None and not one.steps:
-            yield f"{one.rule.name} says nothing here: it is about each {one.rule.each}, and there was none"
+            silent.setdefault(one.rule.each, []).append(one.rule.name)
+    for each, names in silent.items():
+        says = "says" if len(names) == 1 else "say"
+        yield f"there was no {each}, so {', '.join(names)} {says} nothing here"
 
 
 # --- other traces -------------------------------------------------------------------------------------------------

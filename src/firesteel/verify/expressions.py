@@ -157,14 +157,27 @@ def events_of(expression: Expression) -> frozenset[str] | None:
 
 
 def measures_of(expression: Expression) -> frozenset[str]:
-    """The measures that it names."""
+    """The measures that it names.
+
+    >>> sorted(measures_of(parse("stage.skew > 2 and `Stage Info`.x == 1")))
+    ['stage.skew']
+    """
+    return frozenset(path.measure for path in _paths(expression) if path.measure is not None)
+
+
+def fields_of(expression: Expression) -> frozenset[Path]:
+    """The fields of events that it names."""
+    return frozenset(path for path in _paths(expression) if path.measure is None)
+
+
+def _paths(expression: Expression) -> frozenset[Path]:
     match expression:
         case Compare(path) | Exists(path):
-            return frozenset() if path.measure is None else frozenset({path.measure})
+            return frozenset({path})
         case Not(body):
-            return measures_of(body)
+            return _paths(body)
         case And(parts) | Or(parts):
-            return frozenset().union(*map(measures_of, parts))
+            return frozenset().union(*map(_paths, parts))
 
 
 # --- reading the text ---

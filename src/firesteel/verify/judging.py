@@ -10,17 +10,22 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeAlias
 
+import msgspec
+
 from firesteel.errors import PredicateError
 from firesteel.logic.verdicts import Verdict
 from firesteel.names import name_of
 from firesteel.values.answers import as_bool, ask, raised, returned
 from firesteel.verify import table as t
-from firesteel.verify.expressions import Expression, Measures, events_of, holds, measures_of
+from firesteel.verify.expressions import Expression, Measures, events_of, fields_of, holds, measures_of
 from firesteel.verify.logs.reading import Block, Problem, parsed
 from firesteel.verify.monitors import NOTHING, Break, Letter, Monitors, Predicated, Stated, Whole
+from firesteel.verify.narrow import DECODERS
 from firesteel.verify.rule import Rule
 from firesteel.verify.tracking import EVENTS_OF, STAGE_MEASURES, Event, Tracker, events_for, events_for_measure
 
+Decoder: TypeAlias = Callable[[bytes], Any] | None
+_NEW: tuple[str, Decoder] = ("", None)
 AnyRule: TypeAlias = Rule | Stated
 AnyMonitors: TypeAlias = Monitors | Predicated
 Make: TypeAlias = Callable[[AnyRule, Callable[[], str], Callable[[], Any]], AnyMonitors]
@@ -77,8 +82,8 @@ class Judge:
     def __init__(self, rules: Iterable[AnyRule], make: Make | None = None) -> None:
         self.about = About()
         self.file, self.line = "", 0
-        self._names: dict[bytes, bool] = {}
-        """Of the names of events that were met: is it needed?"""
+        self._known: dict[bytes, tuple[str, Decoder] | None] = {}
+        """For the events that were met, how they are read; None where nothing needs them."""
         self.event: Event = {}
         """The event at hand."""
         chosen = tuple(rules)
@@ -96,6 +101,7 @@ class Judge:
         if "task_spilled" in names:
             entities.add("stage")
         self.needed = _needed(chosen, measures)
+        self._narrow = not any(map(_looks_at_events, chosen))
         tracker = Tracker(entities, measured=bool(measures & STAGE_MEASURES))
         self._handlers = tracker.handlers
 
@@ -107,27 +113,26 @@ class Judge:
 
     def read(self, block: Block) -> None:
         """Judge some lines of a log."""
-        about, names, read = self.about, self._names, self._line
+        about, known, read = self.about, self._known, self._line
         self.file = block.file
         number = block.first - 1
         quiet = not self._whole
         for line in block.lines:
             number += 1
             if line[:10] == b'{"Event":"':
-                # Where nothing needs the event, its line is not parsed.
                 name = line[10 : line.find(b'"', 10)]
-                if names.get(name, True):
-                    self.line = number
-                    read(line, name)
-                elif quiet:
+                how = known.get(name, _NEW)
+                if how is None:  # nothing needs it, so its line is not parsed
+                    if not quiet:
+                        self.line = number
+                        self._step_whole(NOTHING, {}, {})
                     about.events += 1
                 else:
                     self.line = number
-                    self._step_whole(NOTHING, {}, {})
-                    about.events += 1
+                    read(line, name, how)
             elif line.strip():
                 self.line = number
-                read(line, b"")
+                read(line, b"", _NEW)
         if block.cut and about.problems and about.problems[-1].place == self.place():
             # The last line of a file that Spark is still writing, or that was cut off.
             about.problems.pop()
@@ -135,14 +140,22 @@ class Judge:
                 about.first_problem = None
             about.cut = True
 
-    def _line(self, line: bytes, name: bytes) -> None:
+    def _line(self, line: bytes, name: bytes, how: tuple[str, Decoder]) -> None:
+        called, decode = how
+        if decode is not None:
+            try:
+                self.take(decode(line), called)
+                return
+            except msgspec.DecodeError:
+                pass  # it is read as a whole, to say what is wrong
         event = parsed(line)
         if isinstance(event, str):
             self.problem(Problem(self.place(), event))
             return
         called = event["Event"]
-        if name and name not in self._names:
-            self._names[name] = self.needed is None or called in self.needed
+        if name and name not in self._known:
+            needed = self.needed is None or called in self.needed
+            self._known[name] = (called, DECODERS.get(called) if self._narrow else None) if needed else None
         self.take(event, called)
 
     def skip(self) -> None:
@@ -298,6 +311,11 @@ def _own(rule: AnyRule) -> Mapping[str, _Own]:
     if isinstance(rule, Stated):
         return {}
     return {name: (asked, None if callable(asked) else events_of(asked)) for name, asked in rule.own.items()}
+
+
+def _looks_at_events(rule: AnyRule) -> bool:
+    """Does it ask for more of an event than `tracking` does?"""
+    return isinstance(rule, Stated) or any(callable(one) or fields_of(one) for one in rule.own.values())
 
 
 def _measures(rule: AnyRule) -> frozenset[str]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+import msgspec
+
 from firesteel.errors import InvalidArgument, described
 from firesteel.verify.logs.codecs import DECODERS, Damaged, codec_of
 from firesteel.verify.logs.files import Files, located
@@ -199,9 +201,12 @@ def _with(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
 def parsed(line: bytes) -> dict[str, Any] | str:
     """The event in a line; where there is none, what is wrong with it."""
     try:
-        event = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        return f"the line is not JSON: {error}"
+        event = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        try:
+            event = json.loads(line)  # takes NaN as well, and says better what is wrong
+        except (ValueError, RecursionError) as error:
+            return f"the line is not JSON: {error}"
     if not isinstance(event, dict) or not isinstance(event.get("Event"), str):
         return 'the line is not an event: it has no "Event"'
     return event
