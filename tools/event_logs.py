@@ -1,7 +1,7 @@
 """Makes real event logs: small applications on which Spark meets trouble, each with a log of its own.
 
     python tools/event_logs.py FOLDER [NAME ...]      # writes FOLDER/NAME for every application, or for those named
-    python tools/event_logs.py --pack FOLDER          # the same, trimmed and packed, for tests/verify/logs
+    python tools/event_logs.py --pack FROM TO         # trims and packs such a folder, for tests/verify/logs
 
 The tests of `fs.verify` make them on the spot, and tests/verify/logs keeps a trimmed copy for quick tests.
 """
@@ -27,6 +27,8 @@ from pyspark import TaskContext
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType
+
+from firesteel.verification import event_log
 
 QUIET = {
     "spark.ui.enabled": "false",
@@ -153,6 +155,7 @@ class Feed:
         number = len(list(self.input.glob("*.json")))
         hidden = self.place / "hidden"
         hidden.write_text("\n".join(lines))
+        os.utime(hidden, (1_700_000_000 + number,) * 2)  # Spark takes the oldest first
         hidden.rename(self.input / f"{number:04}.json")
 
     def start(self) -> Any:
@@ -260,34 +263,69 @@ def slow_batch(folder: Path) -> None:
 
 
 def cluster(folder: Path) -> None:
-    """Executors as processes of their own: one is killed while a job runs, and a slow task gets a second copy."""
-    config = {
-        "spark.speculation": "true",
-        "spark.speculation.interval": "100ms",
-        "spark.speculation.quantile": "0.5",
-        "spark.speculation.minTaskRuntime": "500ms",
-        "spark.eventLog.rolling.enabled": "true",
-        "spark.eventLog.compress": "true",
-    }
+    """Executors as processes of their own, one of which is killed while a job runs. The log is a rolling one."""
+    packed = {"spark.eventLog.rolling.enabled": "true", "spark.eventLog.compress": "true"}
 
     def executor(index: int, context: TaskContext) -> int:
         """The process of the executor: Spark's Python workers are children of a daemon that it started."""
         time.sleep(0.5)
         return parent_of(os.getppid())
 
-    def lingering(index: int, context: TaskContext) -> int:
-        time.sleep(20.0 if index == 1 and context.attemptNumber() == 0 else 0.3)
-        return index
-
-    with application(folder, "cluster", "local-cluster[2,1,1024]", **config) as spark:
+    with application(folder, "cluster", "local-cluster[2,1,1024]", **packed) as spark:
         processes = sorted(set(tasks_of(spark, 4, executor)))
-        assert len(processes) == 2, processes
-        assert tasks_of(spark, 4, lingering) == [0, 1, 2, 3]
         counted = spark.sparkContext.parallelize(range(100), 4).map(lambda n: (n % 5, 1)).reduceByKey(max, 4)
         counted.count()
         work = counted.mapPartitions(lambda rows: (time.sleep(1.5), *rows))
         threading.Timer(1.0, os.kill, (processes[0], signal.SIGKILL)).start()
         work.count()
+
+
+def speculation(folder: Path) -> None:
+    """A slow task gets a second copy, on another host: two workers with different addresses in this process."""
+    config = {
+        "spark.speculation": "true",
+        "spark.speculation.interval": "100ms",
+        "spark.speculation.quantile": "0.5",
+        "spark.speculation.minTaskRuntime": "500ms",
+        "spark.executor.memory": "1g",
+        "spark.executor.cores": "1",
+    }
+
+    def lingering(index: int, context: TaskContext) -> int:
+        time.sleep(30.0 if index == 1 and context.attemptNumber() == 0 else 0.3)
+        return index
+
+    with tempfile.TemporaryDirectory() as work, two_hosts(Path(work)) as master:
+        with application(folder, "speculation", master, **config) as spark:
+            tasks_of(spark, 2, lambda index, context: time.sleep(1))
+            assert tasks_of(spark, 4, lingering) == [0, 1, 2, 3]
+
+
+@contextmanager
+def two_hosts(work: Path) -> Iterator[str]:
+    """The address of a master, with two workers that look like different hosts: Spark copies a task to another one."""
+    from pyspark import SparkContext
+
+    SparkContext._ensure_initialized()
+    gateway: Any = SparkContext._gateway
+    deploy, none = gateway.jvm.org.apache.spark.deploy, gateway.jvm.scala.Option.empty()
+    conf = gateway.jvm.org.apache.spark.SparkConf(False).set("spark.master.rest.enabled", "false")
+    conf.set("spark.ui.enabled", "false")
+    started = deploy.master.Master.startRpcEnvAndEndpoint("127.0.0.1", 0, 0, conf)._1()
+    address = f"spark://127.0.0.1:{started.address().port()}"
+    urls = gateway.new_array(gateway.jvm.String, 1)
+    urls[0] = address
+    environments = [started]
+    for number, host in enumerate(("127.0.0.1", "127.0.0.2")):
+        some = gateway.jvm.scala.Option.apply(number)
+        environments.append(
+            deploy.worker.Worker.startRpcEnvAndEndpoint(host, 0, 0, 1, 1024, urls, str(work), some, conf, none)
+        )
+    try:
+        yield address
+    finally:
+        for environment in reversed(environments):
+            environment.shutdown()
 
 
 def parent_of(process: int) -> int:
@@ -305,6 +343,7 @@ APPLICATIONS: dict[str, Callable[[Path], None]] = {
     "tampered": tampered,
     "slow_batch": slow_batch,
     "cluster": cluster,
+    "speculation": speculation,
 }
 
 
@@ -315,10 +354,42 @@ def make(folder: Path, names: list[str]) -> None:
         print(f"{name}: {time.monotonic() - start:.1f} s", flush=True)
 
 
+# --- small copies ------------------------------------------------------------------------------------------------
+
+
+def pack(source: Path, target: Path) -> None:
+    """A copy of every log, without what tells about the machine and without plans, packed with zstd."""
+    import pyarrow as pa
+
+    target.mkdir(parents=True, exist_ok=True)
+    for path in sorted(source.iterdir()):
+        lines = [json.dumps(trimmed(dict(event)), separators=(",", ":")) for event in event_log(path)]
+        text = "".join(line + "\n" for line in lines).encode()
+        with pa.OSFile(str(target / f"{path.name}.zst"), "wb") as file, pa.CompressedOutputStream(file, "zstd") as out:
+            out.write(text)
+
+
+def trimmed(event: dict[str, Any]) -> dict[str, Any]:
+    match event["Event"].rpartition(".")[2]:
+        case "SparkListenerEnvironmentUpdate":
+            return {"Event": event["Event"]}
+        case "SparkListenerSQLExecutionStart" | "SparkListenerSQLAdaptiveExecutionUpdate":
+            return event | {"physicalPlanDescription": "", "details": "", "sparkPlanInfo": {}, "modifiedConfigs": {}}
+        case "SparkListenerJobStart" | "SparkListenerStageSubmitted":
+            kept = ("spark.sql.", "sql.streaming.", "streaming.sql.", "callSite", "spark.job")
+            properties = {key: value for key, value in event["Properties"].items() if key.startswith(kept)}
+            return event | {"Properties": properties}
+        case _:
+            return event
+
+
 def main(arguments: list[str]) -> int:
     if not arguments:
         print(__doc__, file=sys.stderr)
         return 2
+    if arguments[0] == "--pack":
+        pack(Path(arguments[1]), Path(arguments[2]))
+        return 0
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     folder = Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)

@@ -75,8 +75,8 @@ COMMAND = Command(
     place=41,
     invitation="the rules that `firesteel verify` knows",
     summary="list the ready rules, and the propositions for your own",
-    description="Lists the ready rules of `firesteel verify`, each with its formula; --propositions lists what formulas "
-    "and expressions are about.",
+    description="Lists the ready rules of `firesteel verify`, each with its formula; --propositions lists what "
+    "formulas and expressions are about.",
     run=main,
     add_arguments=_add_arguments,
 )

@@ -113,8 +113,8 @@ COMMAND = Command(
     invitation="did Spark do what it should? reads an event log",
     summary="check temporal rules of what Spark did, on an event log",
     description="Checks rules on an event log: ready ones (see `firesteel rules`), or formulas of PPTL over "
-    "propositions about Spark's events. The exit code is 1 if a rule is broken, 2 if an argument is wrong, 3 if the log does not "
-    "decide (it is not complete, or cannot be read), else 0.",
+    "propositions about Spark's events. The exit code is 1 if a rule is broken, 2 if an argument is wrong, 3 if the "
+    "log does not decide (it is not complete, or cannot be read), else 0.",
     run=main,
     add_arguments=_add_arguments,
 )
