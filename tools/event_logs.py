@@ -125,7 +125,12 @@ def adaptive(folder: Path) -> None:
 
 
 def spilling(folder: Path) -> None:
-    """Sorting that spills to disk, and one task that takes much longer than the others of its stage."""
+    """Sorting that spills to disk, a task much longer than others of its stage, a barrier stage that runs again."""
+
+    def once_more(rows: Iterator[int]) -> Iterator[int]:
+        context = TaskContext.get()
+        assert context is not None and context.stageAttemptNumber() > 0, "not yet"
+        yield from rows
 
     def slow_one(index: int, context: TaskContext) -> int:
         time.sleep(2.0 if index == 3 else 0.05)
@@ -136,8 +141,9 @@ def spilling(folder: Path) -> None:
         "spark.sql.sortMergeJoinExec.buffer.spill.threshold": "100",
     }
     with application(folder, "spilling", **config) as spark:
+        tasks_of(spark, 4, lambda index, context: index)  # starts Python
         tasks_of(spark, 4, slow_one)
-        tasks_of(spark, 4, slow_one)
+        spark.sparkContext.parallelize(range(2), 2).barrier().mapPartitions(once_more).collect()
         spark.range(5_000).selectExpr("id * 7919 % 20011 n").sort("n").collect()
 
 
@@ -214,7 +220,7 @@ def punctual(folder: Path) -> None:
 
 
 def tampered(folder: Path) -> None:
-    """A query whose checkpoint is tampered with: a batch commits twice, and the watermark goes back.
+    """A query whose checkpoint is tampered with: batches commit twice, ids and the watermark go back.
 
     Another query, in an application of its own, is stopped in the middle of a batch.
     """
@@ -224,10 +230,12 @@ def tampered(folder: Path) -> None:
         for start in (0, 30, 60):
             feed.put(start)
         feed.ended()
-        commits = sorted((feed.checkpoint / "commits").glob("[0-9]*"), key=lambda path: int(path.name))
-        offsets = feed.checkpoint / "offsets" / commits[-1].name
-        for file in (commits[-1], commits[-1].with_name(f".{commits[-1].name}.crc"), *offsets.parent.glob(".*.crc")):
-            file.unlink(missing_ok=True)
+        *_, earlier, last = sorted(int(path.name) for path in (feed.checkpoint / "commits").glob("[0-9]*"))
+        for name in (f"commits/{earlier}", f"commits/{last}", f"offsets/{last}"):
+            (feed.checkpoint / name).unlink()
+        for checksum in feed.checkpoint.rglob(".*.crc"):
+            checksum.unlink()
+        offsets = feed.checkpoint / "offsets" / str(earlier)
         version, metadata, *rest = offsets.read_text().splitlines()
         lower = json.loads(metadata) | {"batchWatermarkMs": 946_684_800_000}
         offsets.write_text("\n".join([version, json.dumps(lower), *rest]))
@@ -295,10 +303,14 @@ def speculation(folder: Path) -> None:
         time.sleep(30.0 if index == 1 and context.attemptNumber() == 0 else 0.3)
         return index
 
-    with tempfile.TemporaryDirectory() as work, two_hosts(Path(work)) as master:
-        with application(folder, "speculation", master, **config) as spark:
-            tasks_of(spark, 2, lambda index, context: time.sleep(1))
-            assert tasks_of(spark, 4, lingering) == [0, 1, 2, 3]
+    with (
+        tempfile.TemporaryDirectory() as work,
+        two_hosts(Path(work)) as master,
+        application(folder, "speculation", master, **config) as spark,
+    ):
+        tasks_of(spark, 2, lambda index, context: time.sleep(1))
+        assert tasks_of(spark, 4, lingering) == [0, 1, 2, 3]
+        time.sleep(4)  # until the first copy is killed
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from firesteel.logic.pptl.automata import Automaton
 from firesteel.logic.pptl.explain import failing
 from firesteel.logic.verdicts import Verdict
 from firesteel.verify.rule import Rule
-from firesteel.verify.table import EVERYWHERE
+from firesteel.verify.table import EVERYWHERE, WITH_OWNER
 
 Letter: TypeAlias = frozenset[str]
 NOTHING: Letter = frozenset()
@@ -55,11 +55,11 @@ class Transitions:
             known = self._after[state][letter] = self.whole.after(state, letter)
         return known
 
-    def forgettable(self, everywhere: frozenset[str]) -> frozenset[int]:
-        """The states that are as good as the start, whatever the application goes through meanwhile."""
+    def forgettable(self, heard: frozenset[str]) -> frozenset[int]:
+        """The states that are as good as the start, also after what happens to everything at once."""
         whole = self.whole
         found = {state for state, first in enumerate(whole.alike) if first == whole.alike[0] and whole.accepting[state]}
-        letters = [frozenset(some) for size in range(1, len(everywhere) + 1) for some in combinations(everywhere, size)]
+        letters = [frozenset(some) for size in range(1, len(heard) + 1) for some in combinations(heard, size)]
         while True:
             lost = {state for state in found if any(self.after(state, letter) not in found for letter in letters)}
             if not lost:
@@ -78,7 +78,8 @@ class Monitors:
         self._place = place
         self._moves = Transitions(rule.automaton)
         self._false = self._moves.false
-        self._forgettable = self._moves.forgettable(self.hears)
+        self._with_owner = rule.names & WITH_OWNER.get(rule.each or "", frozenset())
+        self._forgettable = self._moves.forgettable(self.hears | self._with_owner)
         self._states: dict[Hashable, dict[Hashable, int]] = {}
         """By owner and key."""
 
@@ -107,8 +108,9 @@ class Monitors:
 
     def over(self, owner: Hashable, letter: Letter, at: int) -> None:
         """Something happened to what some keys belong to, and they are over with it."""
-        for key in list(self._states.get(owner, ())):
-            self.step(owner, key, letter, at)
+        if letter & self._with_owner:
+            for key in list(self._states.get(owner, ())):
+                self.step(owner, key, letter, at)
         self._ended(owner, at)
 
     def _ended(self, owner: Hashable, at: int) -> None:
@@ -142,10 +144,13 @@ class Monitors:
 
     def failed(self, broken: Break) -> tuple[str, ...]:
         """The parts of the formula that were false then."""
-        word = self.rule.automaton.word_to(broken.before)
-        letter = broken.letter & self.rule.names
-        parts = failing(self.rule.parsed, word if broken.ended else [*word, letter], ended=broken.ended)
-        return tuple(map(str, parts))
+        whole = self.rule.automaton
+        word = whole.word_to(broken.before)
+        if not broken.ended:
+            word.append(broken.letter & self.rule.names)
+        elif whole.after(broken.before, NOTHING) == broken.before:
+            word.append(NOTHING)  # as if nothing happened for a while: then only what is missing is left open
+        return tuple(map(str, failing(self.rule.parsed, word, ended=broken.ended)))
 
 
 class Whole(Monitors):

@@ -71,6 +71,14 @@ ENTITIES: Mapping[str, str] = MappingProxyType(
 EVERYWHERE = frozenset({"fetch_failed", "executor_lost", "block_lost"})
 """Propositions about the whole application: a rule with a key that names one sees it for every key."""
 
+WITH_OWNER: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "task": frozenset({"stage_completed", "stage_failed"}),
+        "batch": frozenset({"query_terminated", "query_failed"}),
+    }
+)
+"""Propositions about what a task or a batch belongs to, and ends with: a rule that names one sees it for all of them."""
+
 
 @dataclass(frozen=True)
 class Proposition:
