@@ -49,19 +49,25 @@ query.stop()
 spark.stop()
 """
 
+# The most memory that this process ever held, in KiB: unlike ru_maxrss, without that of the process it was started by.
+MEMORY = """
+def memory():
+    return int(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0])
+"""
+
 READ = """
-import json, resource, sys, time
+import json, sys, time
 start = time.process_time()
 count = 0
 with open(sys.argv[1], "rb") as file:
     for line in file:
         json.loads(line)
         count += 1
-print(json.dumps([count, time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]))
+print(json.dumps([count, time.process_time() - start, memory()]))
 """
 
 VERIFY = """
-import json, resource, sys, time
+import json, sys, time
 import firesteel as fs
 from firesteel import rules
 chosen = [rules.PARENTS_BEFORE_CHILDREN, rules.STAGE_RERUN_ONLY_AFTER_FETCH_FAILURE, rules.attempts_at_most(3),
@@ -72,7 +78,7 @@ start = time.process_time()
 report = fs.verify(fs.event_log(sys.argv[1]), chosen)
 (trace,) = report.evidence.traces
 assert report.verdict is fs.Verdict.TRUE and all(rule.steps for rule in trace.rules)
-print(json.dumps([trace.events, time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]))
+print(json.dumps([trace.events, time.process_time() - start, memory()]))
 """
 
 
@@ -105,7 +111,7 @@ def best(name: str, script: str, log: Path) -> tuple[int, float, float]:
 
 def run(script: str, *arguments: Any) -> Any:
     done = subprocess.run(
-        [sys.executable, "-c", script, *map(str, arguments)],
+        [sys.executable, "-c", MEMORY + script, *map(str, arguments)],
         stdout=subprocess.PIPE,
         text=True,
         check=True,

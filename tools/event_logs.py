@@ -128,8 +128,9 @@ def spilling(folder: Path) -> None:
     """Sorting that spills to disk, a task much longer than others of its stage, a barrier stage that runs again."""
 
     def once_more(rows: Iterator[int]) -> Iterator[int]:
-        context = TaskContext.get()
-        assert context is not None and context.stageAttemptNumber() > 0, "not yet"
+        if not os.path.exists(f"{made}/tried"):
+            Path(made, "tried").touch()
+            raise AssertionError("not yet")
         yield from rows
 
     def slow_one(index: int, context: TaskContext) -> int:
@@ -140,7 +141,7 @@ def spilling(folder: Path) -> None:
         "spark.shuffle.spill.numElementsForceSpillThreshold": "100",
         "spark.sql.sortMergeJoinExec.buffer.spill.threshold": "100",
     }
-    with application(folder, "spilling", **config) as spark:
+    with tempfile.TemporaryDirectory() as made, application(folder, "spilling", **config) as spark:
         tasks_of(spark, 4, lambda index, context: index)  # starts Python
         tasks_of(spark, 4, slow_one)
         spark.sparkContext.parallelize(range(2), 2).barrier().mapPartitions(once_more).collect()

@@ -87,13 +87,14 @@ class Monitors:
         """Something happened to a key."""
         self.steps += 1
         states = self._states.get(owner)
-        before = 0 if states is None else states.get(key, 0)
+        known = None if states is None else states.get(key)
+        before = known or 0
         after = self._moves.after(before, letter)
-        if after == before:
+        if after == known:
             return
         if after in self._forgettable:
-            if states is not None:
-                states.pop(key, None)
+            if known is not None and states is not None:
+                del states[key]
             return
         if states is None:
             states = self._states[owner] = {}

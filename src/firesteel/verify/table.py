@@ -77,7 +77,7 @@ WITH_OWNER: Mapping[str, frozenset[str]] = MappingProxyType(
         "batch": frozenset({"query_terminated", "query_failed"}),
     }
 )
-"""Propositions about what a task or a batch belongs to, and ends with: a rule that names one sees it for all of them."""
+"""Propositions about what a task or a batch ends with: a rule that names one sees it for all of them."""
 
 
 @dataclass(frozen=True)
