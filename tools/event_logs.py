@@ -144,7 +144,8 @@ def spilling(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as made, application(folder, "spilling", **config) as spark:
         tasks_of(spark, 4, lambda index, context: index)  # starts Python
         tasks_of(spark, 4, slow_one)
-        spark.sparkContext.parallelize(range(2), 2).barrier().mapPartitions(once_more).collect()
+        pairs = spark.sparkContext.parallelize(range(2), 2).barrier().mapPartitions(once_more).map(lambda n: (n, n))
+        pairs.reduceByKey(max).count()
         spark.range(5_000).selectExpr("id * 7919 % 20011 n").sort("n").collect()
 
 

@@ -56,7 +56,7 @@ def test_a_session_of_spark_connect_is_refused_with_what_to_do():
         fs.events(connect)
     assert "belongs to Spark Connect" in str(error.value) and "spark.eventLog.enabled" in str(error.value)
     query = type("StreamingQuery", (), {"__module__": "pyspark.sql.connect.streaming.query", "id": "1"})()
-    with pytest.raises(fs.InvalidArgument, match="query=.* belongs to Spark Connect"):
+    with pytest.raises(fs.InvalidArgument, match=r"query=.* belongs to Spark Connect"):
         fs.watch(query, rules.BATCH_IDS_CONTIGUOUS)
 
 
