@@ -134,7 +134,7 @@ def spilling(folder: Path) -> None:
         yield from rows
 
     def slow_one(index: int, context: TaskContext) -> int:
-        time.sleep(2.0 if index == 3 else 0.05)
+        time.sleep(3.0 if index == 3 else 0.05)
         return index
 
     config = {

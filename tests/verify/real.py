@@ -37,15 +37,42 @@ STRICT = [
     ("punctual", rules.state_rows_at_most(1)),
     ("stopped", rules.state_shrinks_within(1)),
     ("slow_batch", rules.batch_at_most_times_median(2)),
-    ("spilling", rules.skew_at_most(4)),
+    ("spilling", rules.skew_at_most(2)),
     ("lost_block", rules.shuffle_at_most(10)),
 ]
 """Rules with an argument, and a real log that breaks them."""
 
 
+SHOWS = {
+    "retried": {"task_failed", "job_failed"},
+    "lost_block": {"fetch_failed", "stage_skipped", "block_lost"},
+    "adaptive": {"plan_changed", "stage_skipped", "stage_failed", "sql_failed"},  # a cancelled stage counts as failed
+    "spilling": {"task_spilled"},
+    "streaming": {"rows_dropped_late", "watermark_moved", "query_failed", "batch_replayed"},
+    "punctual": {"state_shrank", "query_started"},
+    "tampered": {"watermark_back", "commit_repeated", "batch_replayed"},
+    "stopped": {"query_terminated"},
+    "slow_batch": {"batch_committed"},
+    "cluster": {"executor_lost", "task_lost", "fetch_failed"},
+    "speculation": {"task_speculative", "task_killed"},
+}
+"""What each log is there to show."""
+
+
 def log(name: str) -> fs.verification.EventLog:
     """The kept copy of a log."""
     return fs.event_log(KEPT / f"{name}.zst")
+
+
+def shown_by(source, names) -> set[str]:
+    """Those of some propositions that hold somewhere in a log."""
+    found = set()
+    for name in names:
+        try:
+            fs.verify(source, f"[] not {name}")
+        except fs.Falsified:
+            found.add(name)
+    return found
 
 
 def events(name: str) -> list[dict]:

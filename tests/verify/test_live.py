@@ -11,7 +11,10 @@ from firesteel.verify.live import Events
 
 
 def listeners(spark):
-    return spark.sparkContext._jsc.sc().listenerBus().listeners().size()
+    """How many writers of event logs listen."""
+    found = spark.sparkContext._jsc.sc().listenerBus().listeners()
+    names = [found.get(number).getClass().getSimpleName() for number in range(found.size())]
+    return names.count("EventLoggingListener")
 
 
 def test_the_events_of_a_block(spark):

@@ -102,10 +102,10 @@ class Watch:
     """
 
     def __init__(self, query: Any, rules: tuple[AnyRule, ...], *, stop: bool) -> None:
-        self._query, self._stop, self._rules = query, stop, rules
+        self._events = Events(_session_of(query))
+        self._query, self._stop = query, stop
         self._id = str(query.id).encode()
         self._judge = Judge(rules)
-        self._events = Events(_session_of(query))
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._offset = 0

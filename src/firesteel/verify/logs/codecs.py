@@ -55,35 +55,54 @@ def zstd(pieces: Pieces) -> Pieces:
     """Zstandard, any number of frames."""
     import pyarrow as pa  # type: ignore[import-untyped]
 
-    class Source:
-        """A file for Arrow that is read forwards only."""
-
-        closed = False
-
-        def read(self, size: int = -1) -> bytes:
-            return next(pieces, b"")
-
-        def close(self) -> None:
-            self.closed = True
-
-        def readable(self) -> bool:
-            return True
-
-        def writable(self) -> bool:
-            return False
-
-        def seekable(self) -> bool:
-            return False
-
-    stream = pa.CompressedInputStream(pa.PythonFile(Source(), mode="r"), "zstd")
+    source = _AheadOfArrow(pieces)
+    stream = pa.CompressedInputStream(pa.PythonFile(source, mode="r"), "zstd")
     while True:
         try:
-            piece = stream.read(1 << 16)
+            # Where the file is cut off, Arrow gives nothing of what was asked for last: so little is asked for then.
+            piece = stream.read(64 if source.ending else 1 << 14)
         except OSError as error:
             raise Damaged(f"it cannot be unpacked any further: {error}") from error
         if not piece:
             return
         yield piece
+
+
+class _AheadOfArrow:
+    """A file for Arrow that is read forwards only, and knows a byte before its end that it ends."""
+
+    closed = False
+
+    def __init__(self, pieces: Pieces) -> None:
+        self._pieces, self._held = pieces, next(pieces, b"")
+        self.ending = False
+
+    def read(self, size: int = -1) -> bytes:
+        if self.ending:
+            given, self._held = self._held, b""
+            return given
+        if len(self._held) > size > 0:
+            given, self._held = self._held[:size], self._held[size:]
+            return given
+        following = next(self._pieces, None)
+        self.ending = following is None
+        if following is None:
+            given, self._held = self._held[:-1], self._held[-1:]
+            return given or self.read()
+        given, self._held = self._held, following
+        return given
+
+    def close(self) -> None:
+        self.closed = True
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False
 
 
 _LZ4 = b"LZ4Block"
