@@ -63,7 +63,6 @@ def verify(
     from firesteel.report.progress import saying_where, showing
     from firesteel.verify.check import rules_of, verified
 
-    tell(Called("fs.verify"))
     chosen = rules_of(rule, propositions)
     with showing() as shown, saying_where(shown) as listener:
         found = verified(source, chosen, listener)

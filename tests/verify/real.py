@@ -59,7 +59,7 @@ SHOWS = {
 """What each log is there to show."""
 
 
-def log(name: str) -> fs.verification.EventLog:
+def log(name: str):
     """The kept copy of a log."""
     return fs.event_log(KEPT / f"{name}.zst")
 

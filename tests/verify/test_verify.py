@@ -159,6 +159,32 @@ def test_a_report_says_what_was_read():
     assert fs.verify(real.log("lost_block"), real.GENEROUS).summary() == "true: 17 rules, 50 events"
 
 
+def test_a_batch_is_over_with_the_run_of_its_query():
+    from firesteel.verify.samples import batches, begun, query
+
+    done = rules.Rule("DONE", "[] (batch_started -> <> batch_committed)", each="batch")
+    crashed = log(query(begun(0), error="crash"), batches(0, 1, run="run-2"))
+    with pytest.raises(fs.Falsified) as failure:
+        fs.verify(crashed, done)
+    (violation,) = failure.value.report.evidence.traces[0].rules[0].violations
+    assert violation.key == ("run-1", 0) and "Batch 0 of the run run-1" in str(failure.value)
+    failed = rules.Rule("FAILED", "[] (batch_started -> <> (batch_committed or query_failed))", each="batch")
+    assert fs.verify(crashed, failed).verdict is fs.Verdict.TRUE
+
+
+def test_progress_says_how_far_it_is():
+    from firesteel.evidence.events import Reading
+    from firesteel.report.progress import _text
+    from firesteel.verify.check import rules_of, verified
+
+    heard = []
+    source = real.log("adaptive")
+    verified(source, rules_of(rules.NO_SPILL, None), heard.append)
+    assert heard and all(isinstance(event, Reading) for event in heard)
+    assert heard[-1].size == heard[-1].of == source.size
+    assert _text(Reading(1_234_567, 50, 200)) == "1,234,567 events, 25 % of the log"
+
+
 # --- bad input ------------------------------------------------------------------------------------------------------
 
 
