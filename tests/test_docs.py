@@ -20,7 +20,7 @@ from types import ModuleType
 import pytest
 
 import firesteel as fs
-from firesteel import operators, perturb, strategies
+from firesteel import operators, perturb, rules, strategies
 from firesteel.cli.command import all_commands
 from firesteel.logic import pptl
 
@@ -29,7 +29,7 @@ DOCS = ROOT / "docs"
 PICTURES = runpy.run_path(str(ROOT / "tools" / "pictures.py"))["PICTURES"]
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 FENCE = re.compile(r"^( *)```(\w*)(.*)\n((?:.*\n)*?)\1```$", re.MULTILINE)
-USES_SPARK = re.compile(r"fs\.(for_all|run|stable|equivalent|assert_same|session)\(|def test_")
+USES_SPARK = re.compile(r"fs\.(for_all|run|stable|equivalent|assert_same|session|events|watch)\(|def test_")
 
 
 @dataclass(frozen=True)
@@ -207,6 +207,7 @@ def test_every_page_is_in_the_navigation():
         (strategies, "reference-strategies.md"),
         (perturb, "reference-perturb.md"),
         (operators, "reference-operators.md"),
+        (rules, "reference-rules.md"),
         (pptl, "reference-pptl.md"),
     ],
     ids=lambda given: getattr(given, "__name__", given),
@@ -227,7 +228,9 @@ def public_names(module) -> set[str]:
                 found |= {name.name for name in node.names if name.name == name.asname}
             case ast.FunctionDef() | ast.ClassDef():
                 found.add(node.name)
-    return {name for name in found if not name.startswith("_")} - {"operators", "perturb"}
+            case ast.Assign(targets=[ast.Name(id=name)]) if isinstance(vars(module).get(name), rules.Rule):
+                found.add(name)
+    return {name for name in found if not name.startswith("_")} - {"operators", "perturb", "rules"}
 
 
 def test_the_readme_is_short_and_links_to_every_page():

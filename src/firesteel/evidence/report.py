@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from firesteel.evidence.frames import Difference, Undecided
 from firesteel.evidence.limits import CutShort
+from firesteel.evidence.logs import Verified
 from firesteel.evidence.models import BoundMet, BrokenRun, Explored
 from firesteel.evidence.nothing import Nothing
 from firesteel.evidence.operators import BrokenPromise
@@ -20,9 +21,10 @@ from firesteel.values.batches import Batch
 from firesteel.values.cases import Case
 from firesteel.values.windows import Window
 
-Evidence: TypeAlias = Counterexample | Nothing | Difference | Undecided | BrokenPromise | BrokenRun | BoundMet
-"""A class for each kind; renderers match on it. Evidence of schedules, lint findings and event logs will be
-further classes here."""
+Evidence: TypeAlias = (
+    Counterexample | Nothing | Difference | Undecided | BrokenPromise | BrokenRun | BoundMet | Verified
+)
+"""A class for each kind; renderers match on it. Lint findings will be further classes here."""
 
 
 class Claimed(Enum):
@@ -31,6 +33,7 @@ class Claimed(Enum):
     PROPERTY = "property"
     EQUIVALENCE = "equivalence"
     STABILITY = "stability"
+    RULE = "rule"
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from firesteel.evidence.logs import Verified
 from firesteel.evidence.report import Claimed, Disagreement, Premise, Ran, Report
+from firesteel.logic.verdicts import Verdict
 from firesteel.names import counted
 
 # A line has room for so many different events.
@@ -21,6 +23,8 @@ def summary(report: Report) -> str:
     if report.explored is not None:
         explored = f"{counted(report.explored.runs, 'run')}, {counted(report.explored.states, 'state')}"
         return f"{report.verdict.name.lower()} in {explored}"
+    if isinstance(report.evidence, Verified):
+        return _verified(report.verdict, report.evidence)
     answer = f"{report.verdict.name.lower()} in {counted(report.cases, 'case')}"
     return answer if report.ran is None else f"{answer}: {how_run(report, report.ran)}"
 
@@ -39,6 +43,13 @@ def why_alone(why: str | Disagreement) -> str:
         return why
     where = "" if why.at is None else f" in {why.unit} {why.at}"
     return f"a bulk run and a run alone of the same case differ{where}: a defect of bulk runs"
+
+
+def _verified(verdict: Verdict, found: Verified) -> str:
+    rules = counted(max((len(one.rules) for one in found.traces), default=0), "rule")
+    read = f"{sum(one.events for one in found.traces):,} {found.traces[0].unit if found.traces else 'event'}s"
+    several = f" of {len(found.traces)} applications" if len(found.traces) > 1 else ""
+    return f"{verdict.name.lower()}: {rules}, {read}{several}"
 
 
 def _runs(report: Report, ran: Ran) -> Iterator[str]:
