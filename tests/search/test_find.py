@@ -447,11 +447,28 @@ def test_it_ends_at_the_smallest_value(choices, size):
     assert result.failing.original != result.failing.value == ([("A", ["goal"])], [])
 
 
+def test_hypothesis_and_rounds_take_turns():
+    """With so many lists rounds do not find the document of two. Hypothesis does, and puts it into the second batch."""
+    more = st.lists(st.integers(0, 9), max_size=2)
+    strategy = st.tuples(DOCUMENTS, DOCUMENTS, *[more] * 14).map(lambda drawn: drawn[:2])
+    choices = (True, 0, False, True, 0, False, 1, True, 0, False, False, False, *(False,) * 14)
+    search = Wanted(strategy, "turns", 1, FRESH, records_and_how_late, first=choices, as_examples=False)
+    result = find(search, has_a_word, Many(has_a_word, size=3))
+    assert result.failing.value == ([("A", ["goal"])], [])
+
+
 @pytest.mark.parametrize("size", [1, 3, 200])
 def test_what_a_shorter_list_leaves_open_is_drawn_at_its_simplest(size):
     """Without the empty lists at the beginning there are too few choices. At random, there would be more numbers."""
     lists = st.tuples(*[st.lists(st.integers(0, 9), max_size=5)] * 6)
-    fails = lambda values: Answer(9 in [n for numbers in values for n in numbers])  # noqa: E731
-    late = lambda values: (sum(map(len, values)), sum(at * len(numbers) for at, numbers in enumerate(values)))  # noqa: E731
-    search = Wanted(lists, "late", 1, FRESH, late, first=(False,) * 5 + (True, 9, False), as_examples=False)
-    assert find(search, fails, Many(fails, size=size)).failing.value == ([9], [], [], [], [], [])
+
+    def fails(values):
+        hypothesis.note(repr(values))
+        return Answer(9 in [n for numbers in values for n in numbers])
+
+    def late(values):
+        return sum(map(len, values)), sum(at * len(numbers) for at, numbers in enumerate(values))
+
+    search = Wanted(lists, "late", 1, FRESH, late, first=(False,) * 5 + (True, 9, False))
+    failing = find(search, fails, Many(fails, size=size)).failing
+    assert failing.value == ([9], [], [], [], [], []) and failing.notes == (repr(failing.value),)
