@@ -412,3 +412,63 @@ def test_an_assumption_that_refuses_at_a_glance_costs_nothing_more():
 
     result = find(Wanted(large, "refusing", 20, FRESH), judge, Refusing(judge))
     assert result.cases == 0 and asked == []
+
+
+# --- how small a value becomes: these are given choices at which the search once ended ---
+
+WORDS = st.lists(st.sampled_from(["goal", "vote", "the"]), max_size=6)
+DOCUMENTS = st.lists(st.tuples(st.sampled_from("ABC"), WORDS), max_size=3, unique_by=lambda document: document[0])
+TWO_BATCHES = st.tuples(DOCUMENTS, DOCUMENTS)
+
+
+def records_and_how_late(batches):
+    counts = [len(documents) + sum(len(words) for _, words in documents) for documents in batches]
+    return sum(counts), sum(at * count for at, count in enumerate(counts))
+
+
+def has_a_word(batches):
+    return Answer(any(word != "the" for documents in batches for _, words in documents for word in words))
+
+
+@pytest.mark.parametrize("size", [1, 3, 200])
+@pytest.mark.parametrize(
+    "choices",
+    [
+        # A list of different elements drew A, then A once more, which does not count, and then B with a word.
+        (True, 0, False, True, 0, False, 1, True, 0, False, False, False),
+        # The document is in the second batch.
+        (False, True, 0, True, 0, False, False),
+    ],
+    ids=["drawn again", "late"],
+)
+def test_it_ends_at_the_smallest_value(choices, size):
+    search = Wanted(TWO_BATCHES, "small", 1, FRESH, records_and_how_late, first=choices, as_examples=False)
+    result = find(search, has_a_word, Many(has_a_word, size=size))
+    assert result.failing.original != result.failing.value == ([("A", ["goal"])], [])
+
+
+def test_hypothesis_and_rounds_take_turns():
+    """With so many lists rounds do not find the document of two. Hypothesis does, and puts it into the second batch."""
+    more = st.lists(st.integers(0, 9), max_size=2)
+    strategy = st.tuples(DOCUMENTS, DOCUMENTS, *[more] * 14).map(lambda drawn: drawn[:2])
+    choices = (True, 0, False, True, 0, False, 1, True, 0, False, False, False, *(False,) * 14)
+    search = Wanted(strategy, "turns", 1, FRESH, records_and_how_late, first=choices, as_examples=False)
+    result = find(search, has_a_word, Many(has_a_word, size=3))
+    assert result.failing.value == ([("A", ["goal"])], [])
+
+
+@pytest.mark.parametrize("size", [1, 3, 200])
+def test_what_a_shorter_list_leaves_open_is_drawn_at_its_simplest(size):
+    """Without the empty lists at the beginning there are too few choices. At random, there would be more numbers."""
+    lists = st.tuples(*[st.lists(st.integers(0, 9), max_size=5)] * 6)
+
+    def fails(values):
+        hypothesis.note(repr(values))
+        return Answer(9 in [n for numbers in values for n in numbers])
+
+    def late(values):
+        return sum(map(len, values)), sum(at * len(numbers) for at, numbers in enumerate(values))
+
+    search = Wanted(lists, "late", 1, FRESH, late, first=(False,) * 5 + (True, 9, False))
+    failing = find(search, fails, Many(fails, size=size)).failing
+    assert failing.value == ([9], [], [], [], [], []) and failing.notes == (repr(failing.value),)
