@@ -194,6 +194,9 @@ def test_a_sample_of_rows() -> None:
     clipped = operators.map_in_pandas(lambda frames: (f.assign(n=f.n.clip(0, 1)) for f in frames))
     found = fs.analyze(clipped, "keeps_columns", sample=rows, tests=20)["keeps_columns"]
     assert found.verdict is fs.Verdict.FALSE and "column n is not kept" in found.evidence
+    assert found.unchanged == ("user",)
+    summed = operators.map_in_pandas(lambda frames: (f.assign(twice=2 * f.n) for f in frames))
+    assert "user, n: unchanged" in str(fs.analyze(summed, "keeps_columns", sample=rows, tests=20))
 
 
 def test_what_cannot_be_pickled() -> None:

@@ -17,6 +17,7 @@ from firesteel.evidence.operators import Finding, Proof
 from firesteel.logic.verdicts import Verdict
 from firesteel.operators.comparing import Pair, differ
 from firesteel.operators.domains import Pool
+from firesteel.operators.forwarding import row_and_run, unchanged
 from firesteel.operators.kinds import Family
 from firesteel.operators.outcomes import Job, Seen
 from firesteel.operators.properties import About, Material
@@ -85,9 +86,18 @@ class Examiner:
         if found is None and not (every is not None and self._was_whole(tally)):
             found = self._searched(property, budget, tally)
         finding = self._finding(property, found, tally, every is not None, budget)
+        if property == "keeps_columns" and tally.outputs:
+            finding = replace(finding, unchanged=self.unchanged(budget))
         if tally.is_hopeless and not self.hopeless:
             self.hopeless, self.raises = finding.why, tally.raised > 0
         return replace(finding, seconds=time.monotonic() - started)
+
+    def unchanged(self, budget: Budget) -> tuple[str, ...]:
+        """The columns that pass unchanged, as far as a few tests show."""
+        tests = Maker(self.about, "keeps_columns", self.techniques, self.pool, Random(self.seed))
+        fed = [found for each in tests.some(FIRST) if (found := row_and_run(self.about, each)) is not None]
+        seen = self.workers.run(Job(tuple(run for _, run in fed), budget.limit))
+        return unchanged([row for row, _ in fed], seen, self.equal)
 
     def replayed(self, property: str, material: Material, budget: Budget) -> Finding:
         """The finding for a property from one material alone."""

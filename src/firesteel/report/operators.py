@@ -129,6 +129,8 @@ def explained(subject: Subject, finding: Finding) -> str:
     meaning = consequence(subject.kind, finding.property)
     if finding.verdict is Verdict.FALSE and meaning:
         parts.append(f"In Spark: {meaning}.")
+    if finding.unchanged:
+        parts.append(f"Columns that pass unchanged: {', '.join(finding.unchanged)}.")
     if finding.trouble:
         parts.append(f"{finding.trouble[0].upper()}{finding.trouble[1:]}.")
     if finding.confirmed:
@@ -166,7 +168,8 @@ def lines(found: Findings) -> Iterable[tuple[str, str, str, str]]:
         where += f" [key {finding.key}]" if finding.key else ""
         settled = f"settled by {finding.settled_by}" if finding.settled_by and not said else ""
         answer = "open" if is_open(finding) and finding.why == shared else in_words(finding)
-        yield finding.property + where, answer, f"{finding.tests:,}", said or finding.trouble or settled
+        kept = f"{', '.join(finding.unchanged)}: unchanged" if finding.unchanged else ""
+        yield finding.property + where, answer, f"{finding.tests:,}", said or finding.trouble or settled or kept
 
 
 def shared_reason(found: Findings) -> str:
