@@ -2,9 +2,9 @@
 
 The pairs are every instance of `tests/operators/zoo.py` with each of the six properties that it violates. Every
 technique has 0.5 s for a pair, a worker's start not counted. OPERATORS_SEEDS=1 makes a quick run,
-OPERATORS_ONLY=hybrid compares ours with one technique. On a machine that others use, OPERATORS_CLOCK=cpu counts seconds of
-processor time, of this process and its workers together: on a quiet machine they work one after the other, so that is
-about the time that passes.
+OPERATORS_ONLY=hybrid compares ours with one technique. On a machine that others use, OPERATORS_CLOCK=cpu counts the
+processor's time, of this process and its workers together: on a quiet machine they work one after the other, so that
+is about the time that passes.
 """
 
 from __future__ import annotations
@@ -118,6 +118,7 @@ def measure() -> Mapping[str, Bound]:
         kept = [name for name in instance.yes if name in SIX]
         if not violated and not kept:
             continue
+        print(".", end="", file=sys.stderr, flush=True)
         try:
             with Workers(_loaded(instance)) as workers:
                 workers.start_other()
@@ -170,9 +171,8 @@ def _show(
     flagged: list[str],
     missed: dict[str, int],
 ) -> None:
-    print(
-        f"{SECONDS} s{' of processor time' if BY_CPU else ''} for a pair, {OUR_SEEDS} seeds for ours and {THEIR_SEEDS} for the others"
-    )
+    unit = "s of the processor's time" if BY_CPU else "s"
+    print(f"{SECONDS} {unit} for a pair, {OUR_SEEDS} seeds for ours and {THEIR_SEEDS} for the others")
     print("recall in percent (median seconds to evidence)")
     print(f"  {'':28}" + "".join(f"{name:>20}" for name in SIX))
     for way in WAYS:
