@@ -1,7 +1,7 @@
 """Evidence is small: as small as what Hypothesis makes of the same question.
 
 The general search draws values with Hypothesis and shrinks the choices that it made. An analysis makes its tests
-without Hypothesis, thousands a second, and runs them in worker processes, 40 simpler candidates in one job. So it has a
+without Hypothesis, thousands a second, and runs them in worker processes, many simpler candidates in one job. So it has a
 shrinking of its own. Here it is held against Hypothesis's, on the zoo.
 """
 
@@ -131,7 +131,8 @@ def test_what_stands_in_several_places_is_made_simpler_in_all() -> None:
 
 @pytest.mark.slow
 def test_some_of_the_zoo() -> None:
-    compared, found = larger(fitting()[::12])
+    quick = [pair for pair in fitting() if pair[0].operator.kind.family is not Family.COLUMNS]
+    compared, found = larger(quick[::8])
     assert compared >= 5 and found == []
 
 

@@ -254,11 +254,13 @@ class Examiner:
 
     def _simplest(self, property: str, found: _Found, budget: Budget, until: float, *, sure: bool) -> _Found:
         best = found
+        # The first that still shows it is taken. Where a run costs as much as a process, few are tried at once.
+        size = 8 if self.about.operator.kind.family in (Family.COLUMNS, Family.GROUPS) else 40
         refused: set[bytes] = set()
         while time.monotonic() < until:
             refused.add(_form(best.material))  # nothing is tried twice, so this comes to an end
             better = None
-            for some in _chunks(simpler_materials(self.about, best.material), 40):
+            for some in _chunks(simpler_materials(self.about, best.material), size):
                 if time.monotonic() >= until or better is not None:
                     break
                 new = [each for each in some if _form(each) not in refused]
