@@ -234,7 +234,8 @@ def test_the_command_line(arguments: list[str], capsys: pytest.CaptureFixture[st
     assert main(["analyze", named, "--kind", "reducer", "--tests", "20", *arguments]) == 1
     assert "minus(0, 1) = -1, minus(1, 0) = 1" in capsys.readouterr().out
     assert main(["analyze", named]) == 2
-    assert "a reducer or a UDF of two columns?" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "a reducer or a UDF of two columns?" in said and "--kind reducer" in said
     assert main(["analyze", "no.module:f"]) == 2
 
 

@@ -1,8 +1,8 @@
 """Evidence is small: as small as what Hypothesis makes of the same question.
 
 The general search draws values with Hypothesis and shrinks the choices that it made. An analysis makes its tests
-without Hypothesis, thousands a second, and runs them in worker processes, many simpler candidates in one job. So it has a
-shrinking of its own. Here it is held against Hypothesis's, on the zoo.
+without Hypothesis, thousands a second, and runs them in worker processes, many simpler candidates in one job. So it has
+a shrinking of its own. Here it is held against Hypothesis's, on the zoo.
 """
 
 from __future__ import annotations
