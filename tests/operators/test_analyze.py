@@ -169,6 +169,7 @@ def test_a_replay_line_is_a_call() -> None:
     found = fs.analyze(operators.function(share, key="n"), "total")
     line = found.explain("total").splitlines()[-1].strip()
     assert line == """fs.holds(operators.function(share, key='n'), "total", replay='fs1:[{"tuple":[0]}]')"""
+    assert "def test_share_is_total():\n      share(0)  # raises ZeroDivisionError" in found.explain("total")
     with pytest.raises(fs.Falsified, match="raises ZeroDivisionError"):
         eval(line, {"fs": fs, "operators": operators, "share": share})
 
