@@ -30,6 +30,13 @@ from firesteel.operators.workers import Workers
 from firesteel.values.equality import EXACT
 from tests.operators.zoo import Instance, instances
 
+
+@pytest.fixture(autouse=True)
+def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How far it gets in seconds depends on the machine; here it has the time that it needs."""
+    monkeypatch.setattr("firesteel.operators.examine._SHRINK_SECONDS", 60.0)
+
+
 ASKED = (
     "commutative",
     "associative",
