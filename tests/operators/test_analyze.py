@@ -169,6 +169,7 @@ def test_a_replay_line_is_a_call() -> None:
     found = fs.analyze(operators.function(share, key="n"), "total")
     line = found.explain("total").splitlines()[-1].strip()
     assert line == """fs.holds(operators.function(share, key='n'), "total", replay='fs1:[{"tuple":[0]}]')"""
+    assert "def test_share_is_total():\n      share(0)  # raises ZeroDivisionError" in found.explain("total")
     with pytest.raises(fs.Falsified, match="raises ZeroDivisionError"):
         eval(line, {"fs": fs, "operators": operators, "share": share})
 
@@ -194,6 +195,9 @@ def test_a_sample_of_rows() -> None:
     clipped = operators.map_in_pandas(lambda frames: (f.assign(n=f.n.clip(0, 1)) for f in frames))
     found = fs.analyze(clipped, "keeps_columns", sample=rows, tests=20)["keeps_columns"]
     assert found.verdict is fs.Verdict.FALSE and "column n is not kept" in found.evidence
+    assert found.unchanged == ("user",)
+    summed = operators.map_in_pandas(lambda frames: (f.assign(twice=2 * f.n) for f in frames))
+    assert "user, n: unchanged" in str(fs.analyze(summed, "keeps_columns", sample=rows, tests=20))
 
 
 def test_what_cannot_be_pickled() -> None:
@@ -231,7 +235,8 @@ def test_the_command_line(arguments: list[str], capsys: pytest.CaptureFixture[st
     assert main(["analyze", named, "--kind", "reducer", "--tests", "20", *arguments]) == 1
     assert "minus(0, 1) = -1, minus(1, 0) = 1" in capsys.readouterr().out
     assert main(["analyze", named]) == 2
-    assert "a reducer or a UDF of two columns?" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "a reducer or a UDF of two columns?" in said and "--kind reducer" in said
     assert main(["analyze", "no.module:f"]) == 2
 
 

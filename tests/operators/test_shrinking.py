@@ -1,8 +1,8 @@
 """Evidence is small: as small as what Hypothesis makes of the same question.
 
 The general search draws values with Hypothesis and shrinks the choices that it made. An analysis makes its tests
-without Hypothesis, thousands a second, and runs them in worker processes, 40 simpler candidates in one job. So it has a
-shrinking of its own. Here it is held against Hypothesis's, on the zoo.
+without Hypothesis, thousands a second, and runs them in worker processes, many simpler candidates in one job. So it has
+a shrinking of its own. Here it is held against Hypothesis's, on the zoo.
 """
 
 from __future__ import annotations
@@ -29,6 +29,13 @@ from firesteel.operators.questions import questions
 from firesteel.operators.workers import Workers
 from firesteel.values.equality import EXACT
 from tests.operators.zoo import Instance, instances
+
+
+@pytest.fixture(autouse=True)
+def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How far it gets in seconds depends on the machine; here it has the time that it needs."""
+    monkeypatch.setattr("firesteel.operators.examine._SHRINK_SECONDS", 60.0)
+
 
 ASKED = (
     "commutative",
@@ -131,7 +138,8 @@ def test_what_stands_in_several_places_is_made_simpler_in_all() -> None:
 
 @pytest.mark.slow
 def test_some_of_the_zoo() -> None:
-    compared, found = larger(fitting()[::12])
+    quick = [pair for pair in fitting() if pair[0].operator.kind.family is not Family.COLUMNS]
+    compared, found = larger(quick[::8])
     assert compared >= 5 and found == []
 
 

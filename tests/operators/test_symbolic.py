@@ -7,6 +7,8 @@ import pytest
 import firesteel as fs
 from firesteel import operators
 from firesteel.operators import symbolic
+from firesteel.operators.inputs import known_inputs
+from firesteel.operators.properties import About
 
 ROOT = 48_613
 
@@ -70,3 +72,23 @@ def test_without_it_the_question_stays_open(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.delenv("FIRESTEEL_SYMBOLIC")
     monkeypatch.setattr(symbolic, "find_spec", lambda name: None)
     assert not symbolic.is_there()
+
+
+def test_what_it_is_asked() -> None:
+    def wanted(
+        operator: operators.Operator, sample: list[int] | None = None, **verdicts: fs.Verdict
+    ) -> tuple[str, ...]:
+        inputs = known_inputs(operator, None, sample)
+        assert inputs is not None
+        done = {name: fs.Finding(name, verdict) for name, verdict in verdicts.items()}
+        return symbolic.wanted_of(About(operator, inputs), done)
+
+    open_, false = fs.Verdict.INCONCLUSIVE, fs.Verdict.FALSE
+    plain = operators.function(equation)
+    assert wanted(plain, deterministic=open_, one_to_one=open_, idempotent=false, stateless=open_) == ("one_to_one",)
+    assert wanted(operators.reducer(rare_pair), commutative=open_, stateless=open_) == ("commutative",)
+    # A function with side effects would be called as often as the solver likes; and no other values are fed than given.
+    assert wanted(plain, one_to_one=open_, pure=false) == wanted(plain, one_to_one=open_, deterministic=false) == ()
+    assert wanted(plain, sample=[1], one_to_one=open_) == ()
+    assert wanted(operators.pandas_udf(lambda n: n, input="n INT"), total=open_) == ()
+    assert wanted(operators.function(len), sample=[1], total=open_) == ()

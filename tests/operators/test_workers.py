@@ -19,7 +19,7 @@ from firesteel.operators.analysis import Wanted, analyze
 from firesteel.operators.execute import Loaded
 from firesteel.operators.outcomes import Gave, Job, Seen, Twice
 from firesteel.operators.sending import CannotLoad
-from firesteel.operators.workers import Workers
+from firesteel.operators.workers import Workers, _stop_idle
 from tests.operators.zoo import instances
 
 _calls: list[int] = []
@@ -115,6 +115,7 @@ def test_a_worker_loads_little_and_the_rest_when_it_is_asked_for() -> None:
 
         return [fs.equality().__class__.__name__, fs.operators.reducer(max).name, fs.Verdict.TRUE.name]
 
+    _stop_idle()  # those that wait have loaded what earlier tests needed
     assert outputs(ran(heavy_modules, ((1,),))[0]) == [[]]
     assert outputs(ran(asks_for_firesteel, ((1,),))[0]) == [["Equality", "max", "TRUE"]]
 

@@ -86,6 +86,8 @@ class Finding:
     """Why the question is open, where testing itself went wrong."""
     trouble: str = ""
     """What went wrong in some of the tests: calls that did not return, or that ended their process."""
+    unchanged: tuple[str, ...] = ()
+    """Of `keeps_columns`: the columns that pass unchanged."""
     confirmed: str = ""
     """What real Spark did with the evidence, if it was asked."""
     suppressed: str = ""

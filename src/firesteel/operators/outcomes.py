@@ -38,7 +38,12 @@ class Died:
     how: str
 
 
-Outcome: TypeAlias = Gave | Raised | Late | Died
+@dataclass(frozen=True)
+class Skipped:
+    """The firing was never begun: too many before it were late, or died."""
+
+
+Outcome: TypeAlias = Gave | Raised | Late | Died | Skipped
 
 
 @dataclass(frozen=True)

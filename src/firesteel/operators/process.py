@@ -21,7 +21,7 @@ import sys
 import time
 from typing import Any
 
-from firesteel.operators.outcomes import Died, Job, Late, Opaque, Puzzle, Seen
+from firesteel.operators.outcomes import Died, Job, Late, Opaque, Puzzle, Seen, Skipped
 
 MEMORY = 2 << 30
 """How much memory a child may take beyond what the worker has, in bytes."""
@@ -74,7 +74,7 @@ def _done(operator: Any, job: Job) -> list[Seen]:
         more = _in_a_child(operator, job, len(seen), end)
         deaths += any(isinstance(outcome, Died | Late) for outcome in more[-1].outcomes)
         seen += more
-    return seen + [Seen((Died("given up after other deaths"),))] * (len(job.runs) - len(seen))
+    return seen + [Seen((Skipped(),))] * (len(job.runs) - len(seen))
 
 
 def _in_a_child(operator: Any, job: Job, start: int, end: int) -> list[Seen]:

@@ -86,7 +86,7 @@ def _suspect(loaded: Loaded, about: About, name: str, until: float) -> Material 
     @seed(0)
     @settings(
         backend="crosshair",
-        max_examples=10_000,
+        max_examples=500,
         database=None,
         deadline=None,
         phases=[Phase.generate],

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from firesteel.operators.comparing import has_output
-from firesteel.operators.outcomes import Died, Gave, Late, Raised, Seen
+from firesteel.operators.outcomes import Died, Gave, Late, Raised, Seen, Skipped
 from firesteel.operators.question import Question
 
 
@@ -25,8 +25,10 @@ class Tally:
     def add(self, asked: Sequence[Question], answers: Sequence[Sequence[Seen]]) -> bool:
         """Count one test; did it have any output that could be judged?"""
         seen = [each for answer in answers for each in answer]
-        self.tests += 1
         outcomes = [outcome for each in seen for outcome in each.outcomes]
+        if all(isinstance(outcome, Skipped) for outcome in outcomes):
+            return False
+        self.tests += 1
         self.gave += sum(isinstance(outcome, Gave) for outcome in outcomes)
         late = [outcome for outcome in outcomes if isinstance(outcome, Late)]
         died = [outcome for outcome in outcomes if isinstance(outcome, Died)]

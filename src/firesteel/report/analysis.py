@@ -84,6 +84,7 @@ def _as_dict(finding: Finding) -> dict[str, Any]:
         "runs": [_run(each) for each in _runs(finding)],
         "why": finding.why,
         "trouble": finding.trouble,
+        "unchanged": list(finding.unchanged),
         "settled_by": finding.settled_by,
         "port": finding.port,
         "key": finding.key,

@@ -23,6 +23,9 @@ from firesteel.report.consequences import consequence
 from firesteel.report.feeding import called, calls, shown_outputs
 from firesteel.values.records import shown
 
+_ONE_CALL = ("idempotent", "total", "null_safe", "nan_safe")
+_SHORT = 80
+
 
 def in_words(finding: Finding) -> str:
     """The answer for a property, in the paper's words.
@@ -105,10 +108,18 @@ def test_to_paste(subject: Subject, finding: Finding, replay: str) -> str:
     name = subject.name if subject.name.isidentifier() else "f"
     head = f"def test_{name}_is_{finding.property}():"
     match finding.proof:
-        case Different(left, right) if subject.kind == "reducer" and len(left.run) == len(right.run) == 1:
+        case Different(left, right) if _is_call(subject, finding) and len(left.run) == len(right.run) == 1:
             return f"{head}\n    assert {called(subject, left.run[0])} == {called(subject, right.run[0])}"
+        case Firing(seen, raised=str() as error) if _is_call(subject, finding) and len(seen.run) == 1:
+            return f"{head}\n    {called(subject, seen.run[0])}  # raises {error.partition(':')[0]}"
         case _:
             return f"{head}\n    {again(subject, finding, replay)}"
+
+
+def _is_call(subject: Subject, finding: Finding) -> bool:
+    """Is a firing a call that can be written down, in one process? It is short enough if its line is."""
+    short = len(finding.replay) < _SHORT
+    return short and (subject.kind == "reducer" or (subject.kind == "function" and finding.property in _ONE_CALL))
 
 
 def again(subject: Subject, finding: Finding, replay: str) -> str:
@@ -129,6 +140,8 @@ def explained(subject: Subject, finding: Finding) -> str:
     meaning = consequence(subject.kind, finding.property)
     if finding.verdict is Verdict.FALSE and meaning:
         parts.append(f"In Spark: {meaning}.")
+    if finding.unchanged:
+        parts.append(f"Columns that pass unchanged: {', '.join(finding.unchanged)}.")
     if finding.trouble:
         parts.append(f"{finding.trouble[0].upper()}{finding.trouble[1:]}.")
     if finding.confirmed:
@@ -166,7 +179,8 @@ def lines(found: Findings) -> Iterable[tuple[str, str, str, str]]:
         where += f" [key {finding.key}]" if finding.key else ""
         settled = f"settled by {finding.settled_by}" if finding.settled_by and not said else ""
         answer = "open" if is_open(finding) and finding.why == shared else in_words(finding)
-        yield finding.property + where, answer, f"{finding.tests:,}", said or finding.trouble or settled
+        kept = f"{', '.join(finding.unchanged)}: unchanged" if finding.unchanged else ""
+        yield finding.property + where, answer, f"{finding.tests:,}", said or finding.trouble or settled or kept
 
 
 def shared_reason(found: Findings) -> str:
