@@ -109,7 +109,14 @@ def random_text_source(rng):
     )
     structs = (t.Struct("Pair", (declared(rng), declared(rng))),) if rng.random() < 0.5 else ()
     outputs = tuple(rng.sample(_NAMES, rng.randint(0, 2)))
-    return t.Source(structs, _some(rng, declared), outputs, _some(rng, declared), functions, statement(rng, rng.choice([1, 2, 3, 3])))
+    return t.Source(
+        structs,
+        _some(rng, declared),
+        outputs,
+        _some(rng, declared),
+        functions,
+        statement(rng, rng.choice([1, 2, 3, 3])),
+    )
 
 
 def _some(rng, make):

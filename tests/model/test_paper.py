@@ -156,7 +156,9 @@ TWO_REDUCERS = (
 
 
 def prepared(*rows):
-    return [{"data": data, "value": [*values, *[0] * (10 - len(values))], "idle": int(bool(data))} for data, *values in rows]
+    return [
+        {"data": data, "value": [*values, *[0] * (10 - len(values))], "idle": int(bool(data))} for data, *values in rows
+    ]
 
 
 def test_reduce_by_key_reads_until_all_is_read():
