@@ -18,7 +18,7 @@ from firesteel.model import msvl
 RECORDS = 100_000
 ROUNDS = 3
 PROCESSES = (1, 5, 20)
-FORMULA = "[] (short and (growing -> not done)) and <> done and fin(full)"
+FORMULA = "some and [] (short and (full or not done)) and <> done"
 
 
 def program(processes: int) -> msvl.Program:
@@ -35,13 +35,9 @@ def program(processes: int) -> msvl.Program:
 
 
 def propositions(processes: int) -> dict[str, str]:
+    """Two read a list that grows in every state, two read what hardly ever changes."""
     last = processes - 1
-    return {
-        "short": "size(out0) <= n",
-        "growing": f"size(out{last}) < n",
-        "done": f"done{last}",
-        "full": "size(out0) = n",
-    }
+    return {"short": "size(out0) <= n", "full": f"size(out{last}) = n", "done": f"done{last}", "some": "n > 0"}
 
 
 def cpu(action: Callable[[], object]) -> float:
