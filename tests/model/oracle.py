@@ -275,14 +275,13 @@ class Meaning:
     def _met(self, pieces, whole):
         """The parts one after another, and the whole with them: what comes where parts meet depends on their end."""
         found = {(NOTHING, whole)}
-        start = pieces[0][2]
         for part, timeline, a, b in pieces:
             longer = set()
             for before, whole_so_far in found:
                 read = frozenset(name for at, name in before.read if at == timeline[a])
                 for one in self.of(part, timeline, a, b):
                     ended = frozenset(name for at, name in one.read if at == timeline[b])
-                    later = whole_so_far.because_of(ended, timeline[b]) if b > start else whole_so_far
+                    later = whole_so_far.because_of(ended, timeline[b]) if b > a else whole_so_far
                     longer.add((before | one.because_of(read, timeline[a]), later))
             found = longer
         return {parts | whole_so_far for parts, whole_so_far in found}
