@@ -14,7 +14,10 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, ForwardRef
 
-MODULES = ("firesteel", "firesteel.strategies", "firesteel.perturb", "firesteel.operators", "firesteel.logic.pptl")
+MODULES = (
+    *("firesteel", "firesteel.strategies", "firesteel.perturb", "firesteel.operators", "firesteel.logic.pptl"),
+    "firesteel.model.msvl",
+)
 _OPERATORS = {
     *("__add__", "__and__", "__rand__", "__or__", "__ror__", "__invert__", "__eq__", "__hash__", "__bool__"),
     *("__call__", "__contains__", "__getitem__", "__getattr__", "__iter__", "__len__", "__enter__", "__exit__"),

@@ -5,8 +5,8 @@ or `x1` for its value, `p` where it is assigned, and `was0` or `was1` for its va
 is one of which no other model of the same length assigns less.
 
 Every run satisfies the formula. Where a program has no conditions, every minimal model is a run. Where it has some, the
-formulas alone also have models in which x is assigned by nothing, so that a condition becomes true: `await(x = 1)` would
-assign x itself. No run does that.
+formulas alone also have models in which x is assigned by nothing, so that a condition becomes true: `await(x = 1)`
+would assign x itself. No run does that.
 """
 
 import random

@@ -127,7 +127,8 @@ class TestLocations:
         assert column(text, "m")[-1] == {"a": 1, "b": 2}
 
     def test_structures_inside_arrays(self):
-        text = "struct B {int order and int v[2]}; struct B bs[2]; frame(bs) and (bs[0].v[1] <== 7 and skip ; bs[1].order := 3)"
+        text = "struct B {int order and int v[2]}; struct B bs[2]; "
+        text += "frame(bs) and (bs[0].v[1] <== 7 and skip ; bs[1].order := 3)"
         assert column(text, "bs")[-1] == [{"order": None, "v": [None, 7]}, {"order": 3, "v": [None, None]}]
 
     def test_a_structure_is_a_value(self):
@@ -142,7 +143,9 @@ class TestLocations:
 class TestFunctions:
     def test_variables_are_the_activations_own(self):
         text = """
-        function Count(int to, int place) { frame(i) and (int i <== 0 and skip ; while i < to {i := i + 1} ; out[place] := i) }
+        function Count(int to, int place) {
+          frame(i) and (int i <== 0 and skip ; while i < to {i := i + 1} ; out[place] := i)
+        }
         int out[2];
         frame(out) and (Count(2, 0) || Count(4, 1))
         """
@@ -151,7 +154,8 @@ class TestFunctions:
     def test_recursion_under_next(self):
         text = "function Down() { if x > 0 then {x := x - 1 ; Down()} else {empty} } frame(x) and x <== 3 and Down()"
         assert column(text) == [3, 2, 1, 0]
-        again = "function Q0() { if x > 1 then {empty} else {next Q0()} } frame(x) and x <== 0 and (Q0() || x := 1 ; x := 2)"
+        again = "function Q0() { if x > 1 then {empty} else {next Q0()} } "
+        again += "frame(x) and x <== 0 and (Q0() || x := 1 ; x := 2)"
         assert column(again) == [0, 1, 2]
 
     def test_an_array_is_handed_over_itself(self):
@@ -202,7 +206,10 @@ class TestFunctions:
     ],
 )
 def test_expressions(expression, value):
-    assert msvl.load(f"x <== {expression} and empty").run({"missing": []} if "missing" in expression else None)["x"] == value
+    assert (
+        msvl.load(f"x <== {expression} and empty").run({"missing": []} if "missing" in expression else None)["x"]
+        == value
+    )
 
 
 def test_hash_is_the_same_everywhere():

@@ -25,7 +25,7 @@ function Process(int me) {
 }
 frame(want, inside, lock) and
 (lock <== 0 and want[0] <== 0 and want[1] <== 0 and inside[0] <== 0 and inside[1] <== 0 and skip;
- Process(0) || Process(1))
+ (Process(0) || Process(1)))
 """
 BOTH_SEE_IT_OPEN = MUTEX.replace("lock = 0 AND (me = 0 OR want[0] = 0)", "lock = 0")
 INSIDE = {"a": "inside[0] = 1", "b": "inside[1] = 1"}
@@ -47,7 +47,7 @@ function Consumer() {
   }
 }
 frame(slots, produced, consumed, got) and
-(produced <== 0 and consumed <== 0 and got <== [] and skip; Producer() || Consumer())
+(produced <== 0 and consumed <== 0 and got <== [] and skip; (Producer() || Consumer()))
 """
 ONE_TOO_MANY = BUFFER.replace("produced - consumed < 2", "produced - consumed <= 2")
 FITS = {"fits": "produced - consumed <= 2 AND produced >= consumed", "in_order": "got = [0, 10, 20]"}
@@ -178,7 +178,7 @@ def test_bad_bounds(options):
 
 
 def test_something_else_cannot_be_verified():
-    with pytest.raises(TypeError, match="source='x := 1' \\(str\\) cannot be verified: write msvl.load"):
+    with pytest.raises(TypeError, match=r"source='x := 1' \(str\) cannot be verified: write msvl\.load"):
         fs.verify("x := 1", "[] p")
 
 

@@ -89,11 +89,15 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--states", action="store_true", help="print what changes in every state, a line for each")
     verify = actions.add_parser("verify", help="check that every run of a program satisfies a formula")
     verify.add_argument("--formula", required=True, help='a PPTL formula: "[] (p -> <> q)"')
-    verify.add_argument("--define", action="append", default=[], metavar="P=EXPRESSION", help='a proposition: p="x > 3"')
+    verify.add_argument(
+        "--define", action="append", default=[], metavar="P=EXPRESSION", help='a proposition: p="x > 3"'
+    )
     verify.add_argument("--runs", type=int, default=10_000, help="the most runs to look at (default: 10,000)")
     for each in (run, verify):
         each.add_argument("file", help="the program: a file whose name ends in .m")
-        each.add_argument("--input", action="append", default=[], metavar="NAME=VALUE", help="an input, as JSON or text")
+        each.add_argument(
+            "--input", action="append", default=[], metavar="NAME=VALUE", help="an input, as JSON or text"
+        )
         each.add_argument(
             "--external",
             action="append",
@@ -101,9 +105,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar="NAME=MODULE:FUNCTION",
             help="a function for `ext NAME(...)`",
         )
-        each.add_argument(
-            "--bound", type=int, default=1_000_000, help="the most states of a run (default: 1,000,000)"
-        )
+        each.add_argument("--bound", type=int, default=1_000_000, help="the most states of a run (default: 1,000,000)")
 
 
 COMMAND = Command(
