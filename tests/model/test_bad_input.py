@@ -183,6 +183,12 @@ def test_operations_that_cannot_be_done(text, said):
     assert said in str(raised.value)
 
 
+def test_a_long_program():
+    text = "frame(x) and (x <== 0 and skip ; " + " ; ".join(["x := x + 1"] * 600) + ")"
+    assert msvl.load(text).run() == {"x": 600}
+    assert msvl.load(" || ".join(f"len({n})" for n in range(100))).run() == {}
+
+
 def test_a_program_that_is_nested_too_deep():
     deep = "(" * 3_000 + "skip" + ")" * 3_000
     assert msvl.load(deep).run() == {}

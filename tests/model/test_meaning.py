@@ -101,7 +101,7 @@ def test_the_same_value_twice_is_not_a_conflict():
         ("int a[2]; frame(a) and a[0] <== 1 and skip ; x := a[1]", "state 1: a part of a variable is read"),
         ("x <== previous x and empty", "state 0: there is no state before this one"),
         ("skip ; x := previous x", "state 1: x had no value in the state before"),
-        ("output x; skip and x <== 1", "state 1: x is read"),
+        ("output x; skip and x <== 1", "state 1: the program hands out x, which has no value in the last state"),
     ],
 )
 def test_reading_what_has_no_value(text, said):

@@ -171,6 +171,11 @@ def test_a_proposition_that_is_not_true_or_false():
         verified("frame(x) and x <== 1 and skip", "[] p", {"p": "x"})
 
 
+def test_a_proposition_that_reads_what_has_no_value():
+    with pytest.raises(msvl.Undefined, match="state 1: the proposition 'p' reads a variable that has no value there"):
+        verified("x <== 1 and skip", "[] p", {"p": "x = 1"})
+
+
 @pytest.mark.parametrize("options", [{"bound": 0}, {"runs": 0}, {"runs": True}, {"bound": 1.5}])
 def test_bad_bounds(options):
     with pytest.raises(fs.InvalidArgument, match="is not a number of"):

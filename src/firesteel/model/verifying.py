@@ -12,7 +12,7 @@ from firesteel.logic.pptl import automata, operators
 from firesteel.logic.pptl.formulas import Formula, FormulaLike
 from firesteel.logic.verdicts import Verdict
 from firesteel.model.msvl import terms as e
-from firesteel.model.msvl.errors import MsvlError
+from firesteel.model.msvl.errors import MsvlError, Undefined
 from firesteel.model.msvl.expressions import Expr
 from firesteel.model.msvl.machine import Machine
 from firesteel.model.msvl.negation import read_propositions
@@ -93,7 +93,14 @@ class _Proposition:
         """Is it evaluated in every state, because it looks back?"""
 
     def holds(self, machine: Machine) -> bool:
-        value = self.value(machine, _NO_ACTIVATION)
+        try:
+            value = self.value(machine, _NO_ACTIVATION)
+        except Undefined:
+            raise Undefined(
+                f"state {machine.number}: the proposition {self.name!r} reads a variable that has no value there. "
+                "Frame it, and assign it in the first state",
+                machine.number,
+            ) from None
         if value is True or value is False:
             return bool(value)
         raise machine.unusable(f"the proposition {self.name!r} is {plain(value)!r}, neither true nor false", 0)
