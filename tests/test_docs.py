@@ -23,6 +23,7 @@ import firesteel as fs
 from firesteel import operators, perturb, rules, strategies
 from firesteel.cli.command import all_commands
 from firesteel.logic import pptl
+from firesteel.model import msvl
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -209,6 +210,7 @@ def test_every_page_is_in_the_navigation():
         (operators, "reference-operators.md"),
         (rules, "reference-rules.md"),
         (pptl, "reference-pptl.md"),
+        (msvl, "reference-msvl.md"),
     ],
     ids=lambda given: getattr(given, "__name__", given),
 )

@@ -16,7 +16,7 @@ from typing import Any, ForwardRef
 
 MODULES = (
     *("firesteel", "firesteel.strategies", "firesteel.perturb", "firesteel.operators", "firesteel.rules"),
-    "firesteel.logic.pptl",
+    *("firesteel.logic.pptl", "firesteel.model.msvl"),
 )
 _OPERATORS = {
     *("__add__", "__and__", "__rand__", "__or__", "__ror__", "__invert__", "__eq__", "__hash__", "__bool__"),

@@ -268,8 +268,23 @@ class Meaning:
                 chosen = [sorted(set(ends[: h + 1])) for h in range(len(ends))]
             for places in chosen:
                 inner = tuple(timeline[k] for k in places)
-                found |= self.all([*pieces, (statement.whole, inner, 0, len(inner) - 1)])
+                for whole in self.of(statement.whole, inner, 0, len(inner) - 1):
+                    found |= self._met(pieces, whole)
         return found
+
+    def _met(self, pieces, whole):
+        """The parts one after another, and the whole with them: what comes where parts meet depends on their end."""
+        found = {(NOTHING, whole)}
+        for part, timeline, a, b in pieces:
+            longer = set()
+            for before, whole_so_far in found:
+                read = frozenset(name for at, name in before.read if at == timeline[a])
+                for one in self.of(part, timeline, a, b):
+                    ended = frozenset(name for at, name in one.read if at == timeline[b])
+                    later = whole_so_far.because_of(ended, timeline[b]) if b > a else whole_so_far
+                    longer.add((before | one.because_of(read, timeline[a]), later))
+            found = longer
+        return {parts | whole_so_far for parts, whole_so_far in found}
 
     # --- expressions ---
 

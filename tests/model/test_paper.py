@@ -174,7 +174,7 @@ def test_reduce_by_key_reads_until_all_is_read():
 
 
 def test_two_reducers_in_parallel_take_a_block_each():
-    program = msvl.load(TWO_REDUCERS.replace("CALLS", "ReduceByKey(0) || (len(3) ; ReduceByKey(1))"))
+    program = msvl.load(TWO_REDUCERS.replace("CALLS", "(ReduceByKey(0) || (len(3) ; ReduceByKey(1)))"))
     blocks = [{"data": "", "value": 0, "order": 1} for _ in range(2)]
     run = {"M": 2, "finaldata": blocks, "end_Data": prepared(("a", 1, 2), ("b", 5), ("",), ("",))}
     both = []
@@ -210,7 +210,7 @@ SHUFFLE_PROGRAM = (
     frame(lineData, readOver, read_num, collected, op) and
     (lineData[0].order <== 1 and lineData[1].order <== 1 and readOver <== 0 and read_num <== 5 and collected <== []
      and op <== "" and skip;
-     Read(lines) || shuffle(2, "reduceByKey"))
+     (Read(lines) || shuffle(2, "reduceByKey")))
     """
 )
 

@@ -25,7 +25,7 @@ function Process(int me) {
 }
 frame(want, inside, lock) and
 (lock <== 0 and want[0] <== 0 and want[1] <== 0 and inside[0] <== 0 and inside[1] <== 0 and skip;
- Process(0) || Process(1))
+ (Process(0) || Process(1)))
 """
 BOTH_SEE_IT_OPEN = MUTEX.replace("lock = 0 AND (me = 0 OR want[0] = 0)", "lock = 0")
 INSIDE = {"a": "inside[0] = 1", "b": "inside[1] = 1"}
@@ -47,7 +47,7 @@ function Consumer() {
   }
 }
 frame(slots, produced, consumed, got) and
-(produced <== 0 and consumed <== 0 and got <== [] and skip; Producer() || Consumer())
+(produced <== 0 and consumed <== 0 and got <== [] and skip; (Producer() || Consumer()))
 """
 ONE_TOO_MANY = BUFFER.replace("produced - consumed < 2", "produced - consumed <= 2")
 FITS = {"fits": "produced - consumed <= 2 AND produced >= consumed", "in_order": "got = [0, 10, 20]"}
@@ -171,6 +171,11 @@ def test_a_proposition_that_is_not_true_or_false():
         verified("frame(x) and x <== 1 and skip", "[] p", {"p": "x"})
 
 
+def test_a_proposition_that_reads_what_has_no_value():
+    with pytest.raises(msvl.Undefined, match="state 1: the proposition 'p' reads a variable that has no value there"):
+        verified("x <== 1 and skip", "[] p", {"p": "x = 1"})
+
+
 @pytest.mark.parametrize("options", [{"bound": 0}, {"runs": 0}, {"runs": True}, {"bound": 1.5}])
 def test_bad_bounds(options):
     with pytest.raises(fs.InvalidArgument, match="is not a number of"):
@@ -180,7 +185,7 @@ def test_bad_bounds(options):
 def test_something_else_cannot_be_verified():
     with pytest.raises(fs.InvalidArgument, match=r"source='x := 1' \(str\) is a text"):
         fs.verify("x := 1", "[] p")
-    with pytest.raises(fs.InvalidArgument, match="bound=3 .* is for programs of MSVL"):
+    with pytest.raises(fs.InvalidArgument, match=r"bound=3 .* is for programs of MSVL"):
         fs.verify([{"p": True}], "[] p", bound=3)
     with pytest.raises(fs.InvalidArgument, match="is not a formula of PPTL; join several"):
         fs.verify(msvl.load("skip"), ["[] p", "<> p"])

@@ -38,27 +38,28 @@ def main(chosen: argparse.Namespace) -> int:
 def _operator(text: str, chosen: argparse.Namespace) -> Any:
     from firesteel import operators
 
-    function = _found(text)
+    function = found(text)
     if chosen.kind is None:
         return function
     options = {name: getattr(chosen, name) for name in ("input", "key") if getattr(chosen, name) is not None}
     return getattr(operators, chosen.kind)(function, **options)
 
 
-def _found(text: str) -> Any:
+def found(text: str) -> Any:
+    """The function that `package.module:function` names; modules of the working directory count too."""
     module, colon, path = text.partition(":")
     if not colon or not module or not path:
         raise InvalidArgument(f"{described('function', text)} is not a function: write package.module:function")
     sys.path.insert(0, os.getcwd())
     try:
-        found: Any = importlib.import_module(module)
+        value: Any = importlib.import_module(module)
     except ImportError as error:
         raise InvalidArgument(f"{described('function', text)}: its module cannot be imported: {error}") from error
     for name in path.split("."):
-        if not hasattr(found, name):
-            raise InvalidArgument(f"{described('function', text)}: {found!r} has no {name!r}")
-        found = getattr(found, name)
-    return found
+        if not hasattr(value, name):
+            raise InvalidArgument(f"{described('function', text)}: {value!r} has no {name!r}")
+        value = getattr(value, name)
+    return value
 
 
 _KINDS = (

@@ -12,7 +12,7 @@ from firesteel.logic.pptl import automata, operators
 from firesteel.logic.pptl.formulas import Formula, FormulaLike
 from firesteel.logic.verdicts import Verdict
 from firesteel.model.msvl import terms as e
-from firesteel.model.msvl.errors import MsvlError
+from firesteel.model.msvl.errors import MsvlError, Undefined
 from firesteel.model.msvl.expressions import Expr
 from firesteel.model.msvl.machine import Machine
 from firesteel.model.msvl.negation import read_propositions
@@ -40,17 +40,21 @@ def verify_program(
     whole = operators.formula_of(formula)
     judge = _Judge(program, whole, propositions or {})
     explorer = program.explorer(inputs, externals, bound)
+    machine = explorer.machine
     places: list[int] = []
+    """The place of the automaton after each state of the present run."""
     ended = states = 0
     for ends in explorer.states():
-        number = explorer.machine.number
-        del places[number:]
-        places.append(judge.after(places[-1] if places else 0, explorer.machine))
+        number = machine.number
+        if number != len(places):
+            del places[number:]
+        place = judge.after(places[-1] if places else 0, machine)
+        places.append(place)
         states += 1
         if not ends:
             continue
         ended += 1
-        if judge.breaks(places[-1]):
+        if judge.breaks(place):
             again = program.explorer(inputs, externals, bound)
             evidence = judge.evidence(again.replay(explorer.scripts, number), inputs or {})
             return _report(Verdict.FALSE, whole, Explored(ended, states), evidence)
@@ -69,10 +73,13 @@ def _report(verdict: Verdict, formula: Formula, explored: Explored, evidence: Br
     return Report(verdict, explored.runs, evidence, asked=Asked("fs.verify"), explored=explored)
 
 
+_NO_ACTIVATION: dict[str, Any] = {}
+
+
 class _Proposition:
     """A proposition, and the variables that it reads."""
 
-    def __init__(self, name: str, tree: e.Expression, program: Program) -> None:
+    def __init__(self, name: str, tree: e.Expression, program: Program, bit: int) -> None:
         for part in e.parts_of(tree):
             if isinstance(part, e.Variable) and part.name not in program.code.variables:
                 there = ", ".join(sorted(program.code.variables))
@@ -80,16 +87,23 @@ class _Proposition:
             if isinstance(part, e.External | e.Following):
                 raise MsvlError(f"the proposition {name!r} calls a function from outside, or looks ahead: it must not")
         expression = Expr(tree, program.code.scope)
-        self.name, self.value = name, expression.value
+        self.name, self.value, self.bit = name, expression.value, bit
         self.keys = frozenset(key for each in expression.names if (key := each.key) is not None)
         self.always = any(isinstance(part, e.Previous) for part in e.parts_of(tree))
         """Is it evaluated in every state, because it looks back?"""
 
     def holds(self, machine: Machine) -> bool:
-        value = self.value(machine, {})
-        if value is not True and value is not False:
-            raise machine.unusable(f"the proposition {self.name!r} is {plain(value)!r}, neither true nor false", 0)
-        return bool(value)
+        try:
+            value = self.value(machine, _NO_ACTIVATION)
+        except Undefined:
+            raise Undefined(
+                f"state {machine.number}: the proposition {self.name!r} reads a variable that has no value there. "
+                "Frame it, and assign it in the first state",
+                machine.number,
+            ) from None
+        if value is True or value is False:
+            return bool(value)
+        raise machine.unusable(f"the proposition {self.name!r} is {plain(value)!r}, neither true nor false", 0)
 
 
 class _Judge:
@@ -100,31 +114,39 @@ class _Judge:
         trees |= read_propositions(propositions, formula.names)
         self._program, self._formula = program, formula
         self._texts = {name: propositions.get(name, name) for name in sorted(formula.names)}
-        self._propositions = [_Proposition(name, trees[name], program) for name in sorted(trees)]
+        self._propositions = [
+            _Proposition(name, trees[name], program, 1 << place) for place, name in enumerate(sorted(trees))
+        ]
         self._negated = automata.automaton(operators.not_(formula))
-        self._known: dict[tuple[int, frozenset[str]], int] = {}
-        self._holds: frozenset[str] = frozenset()
+        self._known: dict[tuple[int, int], int] = {}
+        self._bits = 0
+        """Which propositions hold: a bit for each."""
         self._number = -1
 
     def after(self, place: int, machine: Machine) -> int:
         """The place of the automaton after this state."""
         self._look(machine)
-        step = (place, self._holds)
+        step = (place, self._bits)
         found = self._known.get(step)
         if found is None:
-            found = self._known[step] = self._negated.after(place, self._holds)
+            found = self._known[step] = self._negated.after(place, self._holding())
         return found
 
     def _look(self, machine: Machine) -> None:
         """Which propositions hold: one is evaluated again only where a variable that it reads was assigned."""
-        fresh = machine.number == 0 or machine.number != self._number + 1
-        self._number = machine.number
+        number = machine.number
+        fresh = number == 0 or number != self._number + 1
+        self._number = number
         assigned = machine.before
         for each in self._propositions:
-            if not fresh and not each.always and each.keys.isdisjoint(assigned):
-                continue
-            if each.holds(machine) is not (each.name in self._holds):
-                self._holds = self._holds ^ {each.name}
+            if fresh or each.always or not each.keys.isdisjoint(assigned):
+                if each.holds(machine):
+                    self._bits |= each.bit
+                else:
+                    self._bits &= ~each.bit
+
+    def _holding(self) -> frozenset[str]:
+        return frozenset(each.name for each in self._propositions if self._bits & each.bit)
 
     def breaks(self, place: int) -> bool:
         """Is a run that ends here one that breaks the formula?"""
@@ -137,7 +159,7 @@ class _Judge:
         for machine in machines:
             self._look(machine)
             changes = tuple((key.label, _shown(machine.values.get(key, UNSET))) for key in _visible(machine))
-            states.append(ModelState(machine.number, changes, self._holds))
+            states.append(ModelState(machine.number, changes, self._holding()))
         letters = [state.holds for state in states]
         decided = len(letters) - 1
         failed: tuple[Formula, ...] = ()

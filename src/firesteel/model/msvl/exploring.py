@@ -26,13 +26,13 @@ class _Saved:
                 self.values.pop(key, None)
             else:
                 self.values[key] = value
-        self.coming, self.loose, self.frames, self.framed, self.framed_parts = before
+        self.coming, self.loose, self.frames, self.framed, self.framed_parts, self.serial = before
         self.seen: list[Any] = []
 
     def restore(self, machine: Machine) -> None:
         machine.number, machine.values = self.number, dict(self.values)
         machine.coming, machine.loose, machine.frames = self.coming, self.loose, self.frames
-        machine.framed, machine.framed_parts = self.framed, self.framed_parts
+        machine.framed, machine.framed_parts, machine.serial = self.framed, self.framed_parts, self.serial
 
 
 class Explorer:
@@ -62,7 +62,10 @@ class Explorer:
         script: tuple[int, ...] = ()
         saved: _Saved | None = None
         while True:
-            before = machine.coming, machine.loose, machine.frames, machine.framed, machine.framed_parts
+            before = (
+                *(machine.coming, machine.loose, machine.frames, machine.framed, machine.framed_parts),
+                machine.serial,
+            )
             rest: Residual | None = None
             try:
                 ends, rest = machine.state(residual, script)

@@ -31,6 +31,20 @@ _JOINED: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+# The same for whole numbers, which need no look at what they are.
+_QUICK: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
 class Expr:
     """A compiled expression, and the variables whose present value it reads."""
 
@@ -296,9 +310,14 @@ def _logical(settles: bool, left: Evaluate, right: Evaluate, line: int) -> Evalu
 
 
 def _joined(sign: str, join: Callable[[Any, Any], Any], left: Evaluate, right: Evaluate, line: int) -> Evaluate:
+    quick = _QUICK.get(sign)
+
     def value(m: Machine, a: Activation) -> Any:
+        one, two = left(m, a), right(m, a)
+        if quick is not None and type(one) is int and type(two) is int:
+            return quick(one, two)
         try:
-            return join(left(m, a), right(m, a))
+            return join(one, two)
         except Misfit as misfit:
             raise m.unusable(str(misfit), line) from None
 
@@ -318,6 +337,17 @@ def _applied(function: str, arguments: list[Evaluate], line: int) -> Evaluate:
         raise MsvlError(f"line {line}: {function} takes {wanted} arguments, and has {len(arguments)}")
     if len(arguments) == 2:
         return _joined(function, apply, arguments[0], arguments[1], line)
+
+    if len(arguments) == 1:
+        (only,) = arguments
+
+        def of_one(m: Machine, a: Activation) -> Any:
+            try:
+                return apply(only(m, a))
+            except Misfit as misfit:
+                raise m.unusable(str(misfit), line) from None
+
+        return of_one
 
     def value(m: Machine, a: Activation) -> Any:
         try:

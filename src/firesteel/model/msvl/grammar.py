@@ -155,7 +155,10 @@ def _read(text: str, start: str) -> Any:
         found = "the end of the text" if at_end else repr(str(error.token))
         lines = text.rstrip().split("\n")
         line, column = (len(lines), len(lines[-1]) + 1) if at_end else (error.line, error.column)
-        raise _wrong(text, f"expected {_expected(error)}, found {found}", line, column) from None
+        expected = _expected(error)
+        if error.token == "," and ")" in expected:
+            expected += " (a list of statements stands before `prj`; inside a larger statement: ((P, Q) prj R))"
+        raise _wrong(text, f"expected {expected}, found {found}", line, column) from None
     except RecursionError:
         raise MsvlSyntaxError("the program is nested too deep: put parts of it into functions", 1, 1) from None
 

@@ -79,14 +79,14 @@ class Machine(Store):
         """Make the next state."""
         self.number += 1
         self.script = script
-        coming, loose, frames = self.coming, self.loose, self.frames
+        coming, loose, frames, serial = self.coming, self.loose, self.frames, self.serial
         self._begin(residual, coming)
         try:
             found = residual.step(self) if not self.slow else self._settled(residual)
         except Blocked:  # somebody has to wait, though that was not to be seen before
             for key, value in self.before.items():
                 self.restore(key, value)
-            self.loose, self.frames = loose, frames
+            self.loose, self.frames, self.serial = loose, frames, serial
             self._begin(residual, coming)
             self.slow = True
             found = self._settled(residual)

@@ -11,7 +11,7 @@ from firesteel.errors import described
 from firesteel.model.msvl import terms as e
 from firesteel.model.msvl import tree as t
 from firesteel.model.msvl.compiling import Code, compiled
-from firesteel.model.msvl.errors import BoundReached, MsvlError, NoModel
+from firesteel.model.msvl.errors import BoundReached, MsvlError, NoModel, Undefined
 from firesteel.model.msvl.exploring import Explorer
 from firesteel.model.msvl.grammar import parse
 from firesteel.model.msvl.machine import Machine
@@ -114,6 +114,9 @@ class Program:
 
     def __hash__(self) -> int:
         return hash(self.source)
+
+    def __reduce__(self) -> tuple[type[Program], tuple[t.Source, str]]:
+        return type(self), (self.source, self.name)
 
     def __and__(self, other: Program) -> Program:
         """Both programs together: `M and M1`. Their variables are the same where they have the same name.
@@ -239,7 +242,11 @@ class Program:
         names = self.source.outputs or tuple(name for name in sorted(keys) if name not in self.code.constants)
         for name in self.source.outputs:
             if keys[name] not in values:
-                raise machine.undefined(keys[name], 0)
+                raise Undefined(
+                    f"state {machine.number}: the program hands out {name}, which has no value in the last state. "
+                    "Frame it, or assign it there",
+                    machine.number,
+                )
         return {name: plain(values[keys[name]]) for name in names if keys[name] in values}
 
     def why_none(self, explorer: Explorer) -> Exception:

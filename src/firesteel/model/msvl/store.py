@@ -117,17 +117,30 @@ class Store:
         if not same(part, assigned[0]):
             raise self._conflict(key, path, assigned, (part, line))
 
+    def _agree_inside(self, key: Key, one: Path, first: Written, two: Path, second: Written) -> None:
+        """Two parts of which one is inside the other may be assigned together, if they agree."""
+        outer, inner = ((one, first), (two, second)) if len(one) < len(two) else ((two, second), (one, first))
+        rest = inner[0][len(outer[0]) :]
+        try:
+            part = part_of(outer[1][0], rest)
+        except Misfit:
+            part = UNSET
+        if not same(part, inner[1][0]):
+            raise self._conflict(key, inner[0], inner[1], (part, outer[1][1]))
+
     def _write_part(self, key: Key, path: Path, value: Any, line: int) -> None:
         if key in self.whole:
             return self._agree(key, path, (value, line), *self.whole[key])
         parts = self.parts.setdefault(key, {})
         for other, assigned in parts.items():
-            if other == path and same(assigned[0], value):
+            if other == path:
+                if not same(assigned[0], value):
+                    raise self._conflict(key, path, assigned, (value, line))
                 return None
             if overlap(other, path):
-                if len(other) <= len(path):
-                    return self._agree(key, path, (value, line), changed(self.values[key], other, assigned[0]), line)
-                self._agree(key, other, assigned, changed(self.values[key], path, value), line)
+                self._agree_inside(key, other, assigned, path, (value, line))
+                if len(other) < len(path):
+                    return None
         whole = self.values.get(key, self.blanks.get(key, key.blank))
         if whole is UNSET:
             raise self.undefined(key, line)

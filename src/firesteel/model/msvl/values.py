@@ -67,7 +67,7 @@ class List(_Shared):
         self._content, self._newer = list(items), None
 
     def append(self, item: Any) -> List:
-        content = self._own()
+        content = self._content if self._newer is None else self._own()
         content.append(item)
         return self._succeeded(content, None, None)
 
@@ -89,6 +89,8 @@ class List(_Shared):
             content[key] = old
 
     def at(self, index: int) -> Any:
+        if self._newer is None:
+            return self._content[index]
         value: Any = self
         for _ in range(_NEAR):
             if value._newer is None:
@@ -102,6 +104,8 @@ class List(_Shared):
         return iter(self._own())
 
     def __len__(self) -> int:
+        if self._newer is None:
+            return len(self._content)
         value: Any = self
         appended = 0
         for _ in range(_NEAR):

@@ -1,0 +1,120 @@
+"""`firesteel model run FILE.m` and `firesteel model verify FILE.m`: programs of MSVL from the command line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from firesteel.cli.command import Command
+from firesteel.errors import InvalidArgument, described
+
+
+def main(chosen: argparse.Namespace) -> int:
+    """Runs or verifies a program: 1 if it breaks the formula, 2 if it cannot be run or the question stays open."""
+    from firesteel.evidence.failures import Falsified, Inconclusive
+    from firesteel.model.msvl.errors import RunError
+
+    try:
+        return _run(chosen) if chosen.action == "run" else _verify(chosen)
+    except Falsified as failure:
+        print(failure)
+        return 1
+    except (InvalidArgument, RunError, Inconclusive) as error:
+        print(f"firesteel model: {error}", file=sys.stderr)
+        return 2
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    from firesteel.model import msvl
+
+    program = msvl.load(Path(chosen.file))
+    given: dict[str, Any] = {"inputs": _inputs(chosen.input), "externals": _externals(chosen.external)}
+    if chosen.states:
+        for state in program.states(**given, bound=chosen.bound):
+            print(json.dumps({"state": state.number, **state.changes}, default=str))
+    else:
+        print(json.dumps(program.run(**given, bound=chosen.bound), default=str))
+    return 0
+
+
+def _verify(chosen: argparse.Namespace) -> int:
+    from firesteel.model import msvl
+    from firesteel.models import verify
+
+    report = verify(
+        msvl.load(Path(chosen.file)),
+        chosen.formula,
+        propositions=dict(_pair("--define", each) for each in chosen.define),
+        inputs=_inputs(chosen.input),
+        externals=_externals(chosen.external),
+        bound=chosen.bound,
+        runs=chosen.runs,
+    )
+    print(report.summary())
+    return 0
+
+
+def _pair(option: str, text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign or not name.strip():
+        raise InvalidArgument(f"{described(option, text)} is not a name and a value: write {option} name=value")
+    return name.strip(), value
+
+
+def _inputs(given: Sequence[str]) -> dict[str, Any]:
+    return {name: _value(text) for name, text in (_pair("--input", each) for each in given)}
+
+
+def _value(text: str) -> Any:
+    """A value that is written as JSON; other text is a text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _externals(given: Sequence[str]) -> dict[str, Callable[..., Any]]:
+    from firesteel.cli.analyze import found
+
+    return {name: found(path) for name, path in (_pair("--external", each) for each in given)}
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True, metavar="run|verify")
+    run = actions.add_parser("run", help="run a program and print its results", description="Prints results as JSON.")
+    run.add_argument("--states", action="store_true", help="print what changes in every state, a line for each")
+    verify = actions.add_parser("verify", help="check that every run of a program satisfies a formula")
+    verify.add_argument("--formula", required=True, help='a PPTL formula: "[] (p -> <> q)"')
+    verify.add_argument(
+        "--define", action="append", default=[], metavar="P=EXPRESSION", help='a proposition: p="x > 3"'
+    )
+    verify.add_argument("--runs", type=int, default=10_000, help="the most runs to look at (default: 10,000)")
+    for each in (run, verify):
+        each.add_argument("file", help="the program: a file whose name ends in .m")
+        each.add_argument(
+            "--input", action="append", default=[], metavar="NAME=VALUE", help="an input, as JSON or text"
+        )
+        each.add_argument(
+            "--external",
+            action="append",
+            default=[],
+            metavar="NAME=MODULE:FUNCTION",
+            help="a function for `ext NAME(...)`",
+        )
+        each.add_argument("--bound", type=int, default=1_000_000, help="the most states of a run (default: 1,000,000)")
+
+
+COMMAND = Command(
+    name="model",
+    place=40,
+    invitation="run and verify a model in MSVL",
+    summary="run a model that is written in MSVL, or check that all its runs satisfy a formula",
+    description="Runs programs of the modelling language MSVL. Spark is not needed. The exit code is 1 if a run breaks "
+    "the formula, 2 if the program cannot be run or the question stays open, else 0.",
+    run=main,
+    add_arguments=_add_arguments,
+)
