@@ -229,6 +229,14 @@ def test_a_line_that_is_cut_off_is_the_end_of_what_can_be_read(tmp_path):
     assert "its last line is cut off; the application is still running, or was killed" in trace.notes[0]
 
 
+def test_a_line_that_is_cut_off_before_the_last_file_is_a_problem(tmp_path):
+    folder, lines = tmp_path / "eventlog_v2_app-1", TEXT.splitlines(keepends=True)
+    written(folder / "events_1_app-1", b"".join(lines[:3])[:-10])
+    written(folder / "events_2_app-1", b"".join(lines[3:]))
+    failure, trace = found(folder)
+    assert failure is fs.Inconclusive and trace.problems[0].startswith("events_1_app-1:3: the line is not JSON")
+
+
 def test_a_definite_verdict_needs_no_end(tmp_path):
     lines = TEXT.splitlines(keepends=True)
     failure, _ = found(written(tmp_path / "app-1", b"".join(lines[:-1])), "<> job_succeeded")
