@@ -30,6 +30,8 @@ class Listener:
     def __init__(self, spark: Any) -> None:
         refuse_connect("spark", spark)
         self._context = spark.sparkContext
+        if self._context._jsc is None:
+            raise InvalidArgument(f"{described('spark', spark)} is stopped: hand over a session that runs")
         self._writer: Any = None
 
     def attach(self) -> Path:
