@@ -133,8 +133,8 @@ def watch(
 ) -> Watch:
     """Follow a streaming query while it runs; `stop=True` stops it as soon as a rule is broken.
 
-    `watch.verdict` says what is known so far, and `watch.report` has the evidence. It ends with the block, with the query,
-    or with `watch.close()`.
+    `watch.verdict` says what is known so far, and `watch.report` has the evidence. It ends with the block, with the
+    query, or with `watch.close()`.
 
     >>> import firesteel as fs
     >>> from firesteel import rules
