@@ -46,7 +46,7 @@ def test_a_single_file(tmp_path):
 def test_a_rolling_folder_is_read_in_the_order_of_its_numbers(tmp_path):
     folder = tmp_path / "eventlog_v2_app-1"
     lines = TEXT.splitlines(keepends=True)
-    for number, line in enumerate([*lines, *[b""] * (11 - len(lines))], 1):
+    for number, line in enumerate([*[b""] * (11 - len(lines)), *lines], 1):
         written(folder / f"events_{number}_app-1", line)
     written(folder / "appstatus_app-1", b"")
     assert [event["Event"] for event in fs.event_log(folder)] == [event["Event"] for event in SMALL]
