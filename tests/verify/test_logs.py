@@ -2,6 +2,7 @@
 
 import json
 import random
+import sys
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,27 @@ def test_a_file_system_of_arrow_is_read_too(tmp_path):
     logs = EventLog(remote, tuple(layouts(remote, "logs", "logs")), "logs")
     assert [len(list(one)) for one in logs.applications] == [len(SMALL)] * 2 and logs.size == 2 * len(TEXT)
     assert remote.is_folder("nowhere") is None
+
+
+def test_a_file_system_of_fsspec_is_read_too():
+    import fsspec
+
+    memory = fsspec.filesystem("memory")
+    for name in ("/logs/app-1", "/logs/eventlog_v2_app-2/events_1_app-2"):
+        with memory.open(name, "wb") as file:
+            file.write(TEXT)
+    try:
+        logs = fs.event_log("memory://logs")
+        assert [len(list(one)) for one in logs.applications] == [len(SMALL)] * 2
+        assert found("memory://logs/app-1")[0] is None
+    finally:
+        memory.rm("/logs", recursive=True)
+
+
+def test_without_fsspec_a_remote_path_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    with pytest.raises(fs.InvalidArgument, match="Install fsspec and the package for memory:// "):
+        fs.event_log("memory://logs/app-1")
 
 
 def test_a_path_with_a_scheme(tmp_path):
