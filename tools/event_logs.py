@@ -1,9 +1,9 @@
 """Makes real event logs: small applications on which Spark meets trouble, each with a log of its own.
 
     python tools/event_logs.py FOLDER [NAME ...]      # writes FOLDER/NAME for every application, or for those named
-    python tools/event_logs.py --pack FROM TO         # trims and packs such a folder, for tests/verify/logs
 
-The tests of `fs.verify` make them on the spot, and tests/verify/logs keeps a trimmed copy for quick tests.
+The tests of `fs.verify` make them on the spot. tests/verify/logs keeps trimmed copies for quick tests, which
+tools/pack_event_logs.py makes.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ from pyspark import TaskContext
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType
-
-from firesteel.verification import event_log
 
 QUIET = {
     "spark.ui.enabled": "false",
@@ -368,42 +366,10 @@ def make(folder: Path, names: list[str]) -> None:
         print(f"{name}: {time.monotonic() - start:.1f} s", flush=True)
 
 
-# --- small copies ------------------------------------------------------------------------------------------------
-
-
-def pack(source: Path, target: Path) -> None:
-    """A copy of every log, without what tells about the machine and without plans, packed with zstd."""
-    import pyarrow as pa
-
-    target.mkdir(parents=True, exist_ok=True)
-    for path in sorted(source.iterdir()):
-        lines = [json.dumps(trimmed(dict(event)), separators=(",", ":")) for event in event_log(path)]
-        text = "".join(line + "\n" for line in lines).encode()
-        with pa.OSFile(str(target / f"{path.name}.zst"), "wb") as file, pa.CompressedOutputStream(file, "zstd") as out:
-            out.write(text)
-
-
-def trimmed(event: dict[str, Any]) -> dict[str, Any]:
-    match event["Event"].rpartition(".")[2]:
-        case "SparkListenerEnvironmentUpdate":
-            return {"Event": event["Event"]}
-        case "SparkListenerSQLExecutionStart" | "SparkListenerSQLAdaptiveExecutionUpdate":
-            return event | {"physicalPlanDescription": "", "details": "", "sparkPlanInfo": {}, "modifiedConfigs": {}}
-        case "SparkListenerJobStart" | "SparkListenerStageSubmitted":
-            kept = ("spark.sql.", "sql.streaming.", "streaming.sql.", "callSite", "spark.job")
-            properties = {key: value for key, value in event["Properties"].items() if key.startswith(kept)}
-            return event | {"Properties": properties}
-        case _:
-            return event
-
-
 def main(arguments: list[str]) -> int:
     if not arguments:
         print(__doc__, file=sys.stderr)
         return 2
-    if arguments[0] == "--pack":
-        pack(Path(arguments[1]), Path(arguments[2]))
-        return 0
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     folder = Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)

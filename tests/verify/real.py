@@ -8,7 +8,7 @@ import firesteel as fs
 from firesteel import rules
 
 KEPT = Path(__file__).parent / "logs"
-"""Trimmed copies, made by `python tools/event_logs.py --pack`."""
+"""Trimmed copies, made by `python tools/pack_event_logs.py`."""
 
 NAMES = sorted(path.stem for path in KEPT.glob("*.zst"))
 

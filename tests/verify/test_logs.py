@@ -2,6 +2,7 @@
 
 import json
 import random
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ def test_a_single_file(tmp_path):
 def test_a_rolling_folder_is_read_in_the_order_of_its_numbers(tmp_path):
     folder = tmp_path / "eventlog_v2_app-1"
     lines = TEXT.splitlines(keepends=True)
-    for number, line in enumerate([*lines, *[b""] * (11 - len(lines))], 1):
+    for number, line in enumerate([*[b""] * (11 - len(lines)), *lines], 1):
         written(folder / f"events_{number}_app-1", line)
     written(folder / "appstatus_app-1", b"")
     assert [event["Event"] for event in fs.event_log(folder)] == [event["Event"] for event in SMALL]
@@ -106,6 +107,27 @@ def test_a_file_system_of_arrow_is_read_too(tmp_path):
     logs = EventLog(remote, tuple(layouts(remote, "logs", "logs")), "logs")
     assert [len(list(one)) for one in logs.applications] == [len(SMALL)] * 2 and logs.size == 2 * len(TEXT)
     assert remote.is_folder("nowhere") is None
+
+
+def test_a_file_system_of_fsspec_is_read_too():
+    import fsspec
+
+    memory = fsspec.filesystem("memory")
+    for name in ("/logs/app-1", "/logs/eventlog_v2_app-2/events_1_app-2"):
+        with memory.open(name, "wb") as file:
+            file.write(TEXT)
+    try:
+        logs = fs.event_log("memory://logs")
+        assert [len(list(one)) for one in logs.applications] == [len(SMALL)] * 2
+        assert found("memory://logs/app-1")[0] is None
+    finally:
+        memory.rm("/logs", recursive=True)
+
+
+def test_without_fsspec_a_remote_path_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    with pytest.raises(fs.InvalidArgument, match="Install fsspec and the package for memory:// "):
+        fs.event_log("memory://logs/app-1")
 
 
 def test_a_path_with_a_scheme(tmp_path):
@@ -227,6 +249,14 @@ def test_a_line_that_is_cut_off_is_the_end_of_what_can_be_read(tmp_path):
     failure, trace = found(written(tmp_path / "app-1.inprogress", TEXT[:-10]))
     assert failure is fs.Inconclusive and trace.events == len(SMALL) - 1 and not trace.problems
     assert "its last line is cut off; the application is still running, or was killed" in trace.notes[0]
+
+
+def test_a_line_that_is_cut_off_before_the_last_file_is_a_problem(tmp_path):
+    folder, lines = tmp_path / "eventlog_v2_app-1", TEXT.splitlines(keepends=True)
+    written(folder / "events_1_app-1", b"".join(lines[:3])[:-10])
+    written(folder / "events_2_app-1", b"".join(lines[3:]))
+    failure, trace = found(folder)
+    assert failure is fs.Inconclusive and trace.problems[0].startswith("events_1_app-1:3: the line is not JSON")
 
 
 def test_a_definite_verdict_needs_no_end(tmp_path):

@@ -30,13 +30,14 @@ class Listener:
     def __init__(self, spark: Any) -> None:
         refuse_connect("spark", spark)
         self._context = spark.sparkContext
+        if self._context._jsc is None:
+            raise InvalidArgument(f"{described('spark', spark)} is stopped: hand over a session that runs")
         self._writer: Any = None
 
     def attach(self) -> Path:
         """Listen from now on; the folder of the log."""
-        context, gateway = self._context, self._context._gateway
+        gateway, scala = self._context._gateway, self._context._jsc.sc()
         folder = new_directory()
-        scala = context._jsc.sc()
         conf = scala.getConf().clone()
         for key, value in _PLAIN.items():
             conf.set(key, value)
@@ -45,7 +46,7 @@ class Listener:
         name = scala.applicationId()
         self._writer = java_class(gateway, _WRITER)(name, none, place, conf, scala.hadoopConfiguration())
         self._writer.start()
-        self._emptied()
+        self._wait_until_written()  # what happened before is nobody's business
         scala.addSparkListener(self._writer)
         return folder
 
@@ -54,15 +55,15 @@ class Listener:
         writer, self._writer = self._writer, None
         if writer is None:
             return
+        self._wait_until_written()
         with suppress(Exception):  # the application may have ended, and everything with it
-            self._emptied()
-        with suppress(Exception):
             self._context._jsc.sc().removeSparkListener(writer)
         with suppress(Exception):
             writer.stop()
 
-    def _emptied(self) -> None:
-        self._context._jsc.sc().listenerBus().waitUntilEmpty(_PATIENCE)
+    def _wait_until_written(self) -> None:
+        with suppress(Exception):  # also where events come faster than they can be written
+            self._context._jsc.sc().listenerBus().waitUntilEmpty(_PATIENCE)
 
 
 def refuse_connect(argument: str, given: Any) -> None:

@@ -84,12 +84,10 @@ class Finder:
 
     def seen(self, number: int, owner: Hashable, key: Hashable, letter: Letter, names: frozenset[str], at: int) -> None:
         """A key took a step that matters."""
-        found = number, owner, key
-        until = self._wanted.get(found)
-        if until is not None and at <= until:
-            judge = self.judge
-            called = t.short(str(judge.event.get("Event", "")))
-            self.trails[found].add(SeenEvent(at + 1, judge.place(), called, tuple(sorted(letter & names))))
+        judge = self.judge
+        called = t.short(str(judge.event.get("Event", "")))
+        held = tuple(sorted(letter & names))
+        self.trails[number, owner, key].add(SeenEvent(at + 1, judge.place(), called, held))
 
 
 def _recorded(

@@ -26,6 +26,7 @@ from firesteel.verify.tracking import EVENTS_OF, STAGE_MEASURES, Event, Tracker,
 
 Decoder: TypeAlias = Callable[[bytes], Any] | None
 _NEW: tuple[str, Decoder] = ("", None)
+_NOTED = frozenset({t.APPLICATION_START, t.APPLICATION_END})
 AnyRule: TypeAlias = Rule | Stated
 AnyMonitors: TypeAlias = Monitors | Predicated
 Make: TypeAlias = Callable[[AnyRule, Callable[[], str], Callable[[], Any]], AnyMonitors]
@@ -186,7 +187,8 @@ class Judge:
             except (KeyError, TypeError, ValueError, AttributeError) as error:
                 wrong = f"has no {error}" if isinstance(error, KeyError) else f"is not as Spark writes it: {error}"
                 self.problem(Problem(self.place(), f"{t.short(name)} {wrong}"))
-        self._note(event, name)
+        if handler is None or name in _NOTED:
+            self._note(event, name)
         letter: set[str] = set()
         measures: dict[str, float] = {}
         for one in happened:
@@ -227,13 +229,15 @@ class Judge:
         return names.union(holding) if holding else names
 
     def _holds(self, name: str, asked: Any, event: Event, measures: Measures) -> bool:
-        where = f"at {self.place()} ({t.short(event['Event'])})"
-        if not callable(asked):
-            try:
-                return holds(asked, event, measures)
-            except PredicateError as error:
-                raise PredicateError(f"the proposition {name!r} cannot be judged {where}: {error}") from None
-        return asked_of(name, asked, event, where)
+        if callable(asked):
+            return asked_of(name, asked, event, self._where(event))
+        try:
+            return holds(asked, event, measures)
+        except PredicateError as error:
+            raise PredicateError(f"the proposition {name!r} cannot be judged {self._where(event)}: {error}") from None
+
+    def _where(self, event: Event) -> str:
+        return f"at {self.place()} ({t.short(event['Event'])})"
 
     def _note(self, event: Event, name: str) -> None:
         about = self.about

@@ -6,6 +6,7 @@ import shutil
 import threading
 import weakref
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,7 +23,7 @@ from firesteel.verify.logs.reading import Block, EventLog, Problem, parsed
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_POLL = 0.1
+_POLL, _PATIENCE = 0.1, 10
 
 
 class Events(EventLog):
@@ -156,8 +157,15 @@ class Watch:
         except Exception as error:
             self._error = error
         finally:
+            if not self._closed.is_set():
+                self._wait_for_the_end()
             self._events.__exit__(None, None, None)  # Spark writes what it still holds
             self._take_last()
+
+    def _wait_for_the_end(self) -> None:
+        """Spark says that a query is not active a moment before it tells its listeners."""
+        with suppress(Exception):  # that of the query
+            self._query.awaitTermination(_PATIENCE)
 
     def _take_last(self) -> None:
         try:

@@ -68,13 +68,15 @@ class _Attempt:
 class _Query:
     """What is remembered of a streaming query."""
 
-    __slots__ = ("begun", "committed", "last", "late", "recent", "rows", "unshrunk", "watermark")
+    __slots__ = ("begun", "committed", "highest", "last", "late", "recent", "rows", "unshrunk", "watermark")
 
     def __init__(self) -> None:
         self.last: int | None = None
         """The batch that was started or done last."""
         self.begun: tuple[Any, int] | None = None
         """The run, and the batch that was started last in it."""
+        self.highest = -1
+        """The highest batch that was started."""
         self.committed: int | None = None
         self.unshrunk: int | None = None
         """How many batches went by since the state grew; None where it shrank since, or never grew."""
@@ -215,11 +217,11 @@ class Tracker:
         if known.begun == (run, batch):
             return ()
         names = {"batch_started"}
-        if known.begun is not None and known.begun[1] == batch:
+        if batch <= known.highest:
             names.add("batch_replayed")
         if known.last is not None and batch not in (known.last, known.last + 1):
             names.add("batch_jumped")
-        known.begun, known.last = (run, batch), batch
+        known.begun, known.last, known.highest = (run, batch), batch, max(batch, known.highest)
         return _of_batch(query, run, batch, frozenset(names), {"batch.id": batch})
 
     def _progress(self, event: Event) -> Iterable[Happening]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -110,7 +110,11 @@ class EventLog:
             size = 0
             for part in one.parts:
                 read = _Counted(self._files.pieces(part), size)
-                yield from self._part(part, read)
+                for block in self._part(part, read):
+                    # Spark may still be writing the last file, and no other.
+                    if isinstance(block, Block) and block.cut and part != one.parts[-1]:
+                        block = replace(block, cut=False)
+                    yield block
                 size = read.size
 
     def _part(self, path: str, read: _Counted) -> Iterator[Block | Problem]:
