@@ -2,7 +2,7 @@
 
     python tools/event_logs.py FOLDER [NAME ...]      # writes FOLDER/NAME for every application, or for those named
 
-The tests of `fs.verify` make them on the spot. tests/verify/logs keeps trimmed copies for quick tests, which
+The tests of `fs.verify` make them on the spot. tests/history/logs keeps trimmed copies for quick tests, which
 tools/pack_event_logs.py makes.
 """
 

@@ -1,4 +1,4 @@
-"""Trims and packs the logs that tools/event_logs.py makes, for tests/verify/logs.
+"""Trims and packs the logs that tools/event_logs.py makes, for tests/history/logs.
 
 python tools/pack_event_logs.py FROM TO
 """

@@ -15,9 +15,8 @@ from types import MappingProxyType
 from typing import Any
 
 from firesteel.errors import InvalidArgument, described
-from firesteel.logic.bounds import whole_number
-from firesteel.verify.rule import Rule as Rule
-from firesteel.verify.samples import (
+from firesteel.history.rule import Rule as Rule
+from firesteel.history.samples import (
     batches,
     begun,
     completed,
@@ -34,6 +33,7 @@ from firesteel.verify.samples import (
     submitted,
     taking,
 )
+from firesteel.logic.bounds import whole_number
 
 _TWO = job(0, {0: (), 1: (0,)})
 

@@ -10,6 +10,7 @@ from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.failures import Falsified, Inconclusive, Vacuous
 from firesteel.evidence.logs import Verified
 from firesteel.evidence.report import Report
+from firesteel.history.rule import Predicate, Rule
 from firesteel.logic.ltl.formulas import Formula
 from firesteel.logic.pptl.formulas import Formula as Pptl
 from firesteel.logic.verdicts import Verdict
@@ -17,14 +18,13 @@ from firesteel.models import verify_model
 from firesteel.surroundings import Called, Reported, tell
 from firesteel.tracebacks import with_users_frames
 from firesteel.values.traces import Trace
-from firesteel.verify.rule import Predicate, Rule
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from firesteel.history.live import Events, Watch
+    from firesteel.history.logs.reading import EventLog
     from firesteel.model.msvl.program import Program
-    from firesteel.verify.live import Events, Watch
-    from firesteel.verify.logs.reading import EventLog
 
 RuleLike: TypeAlias = Rule | str | Pptl | Formula
 
@@ -46,7 +46,7 @@ def verify(
 
     >>> import firesteel as fs
     >>> from firesteel import rules
-    >>> log = fs.event_log("tests/verify/logs/lost_block.zst")
+    >>> log = fs.event_log("tests/history/logs/lost_block.zst")
     >>> fs.verify(log, [rules.PARENTS_BEFORE_CHILDREN, rules.attempts_at_most(3)]).summary()
     'true: 2 rules, 50 events'
 
@@ -79,9 +79,9 @@ def verify(
     >>> fs.verify(program, "<> up", propositions={"up": "x > 0"}).summary()
     'true in 2 runs, 5 states'
     """
+    from firesteel.history.check import rules_of, verified
     from firesteel.model.msvl.program import Program
     from firesteel.report.progress import saying_where, showing
-    from firesteel.verify.check import rules_of, verified
 
     if isinstance(source, Program):
         if not isinstance(rule, str | Pptl):
@@ -98,8 +98,8 @@ def verify(
 
 def concluded(found: Verified, function: str) -> Report:
     """The report on what was found; raises where it is not good."""
+    from firesteel.history.check import report_of, says_nothing
     from firesteel.report.text import render
-    from firesteel.verify.check import report_of, says_nothing
 
     report = report_of(found, function)
     tell(Reported(report))
@@ -117,7 +117,7 @@ def event_log(path: str | PathLike[str]) -> EventLog:
     """The event log at a path: a file, a rolling folder, or a folder with the logs of several applications.
 
     >>> import firesteel as fs
-    >>> log = fs.event_log("tests/verify/logs/lost_block.zst")
+    >>> log = fs.event_log("tests/history/logs/lost_block.zst")
     >>> sum(event["Event"] == "SparkListenerJobStart" for event in log)
     3
 
@@ -125,7 +125,7 @@ def event_log(path: str | PathLike[str]) -> EventLog:
     read through Arrow's file systems, or through fsspec where that is installed. Spark writes a log where
     `spark.eventLog.enabled` is set.
     """
-    from firesteel.verify.logs.reading import event_log as found
+    from firesteel.history.logs.reading import event_log as found
 
     return found(path)
 
@@ -144,7 +144,7 @@ def events(spark: SparkSession) -> Events:
 
     The block is the trace. What was still to happen when it ended leaves a rule open.
     """
-    from firesteel.verify.live import Events
+    from firesteel.history.live import Events
 
     tell(Called("fs.events"))
     return Events(spark)
@@ -174,8 +174,8 @@ def watch(
     >>> watch.verdict is fs.Verdict.FALSE
     False
     """
-    from firesteel.verify.check import rules_of
-    from firesteel.verify.live import Watch
+    from firesteel.history.check import rules_of
+    from firesteel.history.live import Watch
 
     tell(Called("fs.watch"))
     return Watch(query, rules_of(rule, propositions), stop=stop)

@@ -6,7 +6,7 @@ import pytest
 
 from firesteel import rules
 from firesteel.cli.main import main
-from tests.verify import real
+from tests.history import real
 
 LOST = str(real.KEPT / "lost_block.zst")
 

@@ -43,7 +43,7 @@ def _run(chosen: argparse.Namespace) -> int:
 
 def _verify(chosen: argparse.Namespace) -> int:
     from firesteel.model import msvl
-    from firesteel.models import verify
+    from firesteel.verification import verify
 
     report = verify(
         msvl.load(Path(chosen.file)),

@@ -51,7 +51,7 @@ def _rules() -> Iterator[dict[str, str]]:
 
 
 def _propositions() -> Iterator[dict[str, str]]:
-    from firesteel.verify.table import PROPOSITIONS, short
+    from firesteel.history.table import PROPOSITIONS, short
 
     for one in PROPOSITIONS.values():
         each = ", ".join(one.entities)
@@ -59,7 +59,7 @@ def _propositions() -> Iterator[dict[str, str]]:
 
 
 def _measures() -> Iterator[dict[str, str]]:
-    from firesteel.verify.table import MEASURES, short
+    from firesteel.history.table import MEASURES, short
 
     for one in MEASURES.values():
         yield {"name": one.name, "each": one.entity, "says": one.says, "event": short(one.event), "field": one.field}

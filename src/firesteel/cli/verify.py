@@ -12,7 +12,7 @@ from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.failures import Failed, Falsified
 from firesteel.evidence.logs import Verified
 from firesteel.evidence.report import Report
-from firesteel.verify.rule import Rule
+from firesteel.history.rule import Rule
 
 BROKEN, REFUSED, OPEN = 1, 2, 3
 """The exit codes: a rule is broken, the arguments are wrong, it could not be decided."""

@@ -13,7 +13,7 @@ from operator import eq, ge, gt, le, lt, ne
 from typing import Any, TypeAlias
 
 from firesteel.errors import InvalidArgument, PredicateError, described
-from firesteel.verify.table import MEASURES
+from firesteel.history.table import MEASURES
 
 Measures: TypeAlias = Mapping[str, float]
 _ABSENT = object()
@@ -201,8 +201,8 @@ def parse(text: Any) -> Expression:
     >>> parse("a >")
     Traceback (most recent call last):
         ...
-    firesteel.verify.expressions.ExpressionError: expected a number, a text, true, false or null, found the end of the \
-text, at position 3:
+    firesteel.history.expressions.ExpressionError: expected a number, a text, true, false or null, found the end \
+of the text, at position 3:
         a >
            ^
     """

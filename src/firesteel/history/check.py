@@ -10,17 +10,17 @@ from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.events import Listener, Reading, nobody
 from firesteel.evidence.logs import RuleJudged, Traced, Verified, Violation
 from firesteel.evidence.report import Asked, Claimed, Report
+from firesteel.history.finding import DETAILED, Finder, violation
+from firesteel.history.judging import AnyMonitors, AnyRule, End, Judge, Result, result
+from firesteel.history.logs.reading import Block, EventLog, Problem, parsed
+from firesteel.history.monitors import Stated
+from firesteel.history.plain import PlainJudge
+from firesteel.history.rule import Predicate, Rule
 from firesteel.logic.ltl.formulas import Formula
 from firesteel.logic.ltl.stated import stated
 from firesteel.logic.pptl import formulas as pptl
 from firesteel.logic.verdicts import Verdict
 from firesteel.values.traces import Trace
-from firesteel.verify.finding import DETAILED, Finder, violation
-from firesteel.verify.judging import AnyMonitors, AnyRule, End, Judge, Result, result
-from firesteel.verify.logs.reading import Block, EventLog, Problem, parsed
-from firesteel.verify.monitors import Stated
-from firesteel.verify.plain import PlainJudge
-from firesteel.verify.rule import Predicate, Rule
 
 OLDEST, NEWEST = (3, 0), (4, 3)
 """The versions of Spark whose events are known: others are read too, with a note."""
@@ -76,7 +76,9 @@ def verified(source: Any, rules: tuple[AnyRule, ...], tell: Listener = nobody) -
         case Trace():
             return Verified((_plain(source, rules, "a trace of fs.run", "instant"),))
         case str() | bytes():
-            raise InvalidArgument(f"{described('source', source)} is a text: write fs.event_log({source!r})")
+            raise InvalidArgument(
+                f"{described('source', source)} is a text: write fs.event_log({source!r}), or msvl.load(...) for a program"
+            )
         case Mapping() | Set():
             raise InvalidArgument(f"{described('source', source)} is one state, not a trace: write a list of them")
         case Iterable():

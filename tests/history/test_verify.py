@@ -7,9 +7,9 @@ import pytest
 
 import firesteel as fs
 from firesteel import rules
+from firesteel.history.samples import job, job_end, log, stage
 from firesteel.logic import pptl
-from firesteel.verify.samples import job, job_end, log, stage
-from tests.verify import real
+from tests.history import real
 
 LIGHTS = [{"green": True, "red": False}, {"green": True, "red": False}, {"green": False, "red": True}]
 
@@ -160,7 +160,7 @@ def test_a_report_says_what_was_read():
 
 
 def test_a_batch_is_over_with_the_run_of_its_query():
-    from firesteel.verify.samples import batches, begun, query
+    from firesteel.history.samples import batches, begun, query
 
     done = rules.Rule("DONE", "[] (batch_started -> <> batch_committed)", each="batch")
     crashed = log(query(begun(0), error="crash"), batches(0, 1, run="run-2"))
@@ -174,8 +174,8 @@ def test_a_batch_is_over_with_the_run_of_its_query():
 
 def test_progress_says_how_far_it_is():
     from firesteel.evidence.events import Reading
+    from firesteel.history.check import rules_of, verified
     from firesteel.report.progress import _text
-    from firesteel.verify.check import rules_of, verified
 
     heard = []
     source = real.log("adaptive")

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Self
 from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.logs import Verified
 from firesteel.evidence.report import Report
+from firesteel.history.check import judged_so_far, report_of
+from firesteel.history.judging import AnyRule, End, Judge
+from firesteel.history.logs.files import Local
+from firesteel.history.logs.layout import Layout, layouts
+from firesteel.history.logs.reading import Block, EventLog, Problem, parsed
 from firesteel.logic.verdicts import Verdict
-from firesteel.verify.check import judged_so_far, report_of
-from firesteel.verify.judging import AnyRule, End, Judge
-from firesteel.verify.logs.files import Local
-from firesteel.verify.logs.layout import Layout, layouts
-from firesteel.verify.logs.reading import Block, EventLog, Problem, parsed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from statistics import median
 from typing import Any, NamedTuple, TypeAlias
 
-from firesteel.verify import table as t
+from firesteel.history import table as t
 
 Event: TypeAlias = Mapping[str, Any]
 Names: TypeAlias = frozenset[str]

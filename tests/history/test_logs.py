@@ -9,12 +9,12 @@ import pytest
 
 import firesteel as fs
 from firesteel import rules
-from firesteel.verify.logs import codecs
-from firesteel.verify.logs.files import Remote, located
-from firesteel.verify.logs.layout import layouts
-from firesteel.verify.logs.reading import EventLog
-from firesteel.verify.samples import job, job_end, log
-from tests.verify import real
+from firesteel.history.logs import codecs
+from firesteel.history.logs.files import Remote, located
+from firesteel.history.logs.layout import layouts
+from firesteel.history.logs.reading import EventLog
+from firesteel.history.samples import job, job_end, log
+from tests.history import real
 
 SMALL = log(job(0, {}), job_end(0), job(1, {}), job_end(1))
 TEXT = "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in SMALL).encode()

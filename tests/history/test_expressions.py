@@ -3,7 +3,7 @@
 import pytest
 
 import firesteel as fs
-from firesteel.verify.expressions import ExpressionError, events_of, fields_of, holds, measures_of, parse
+from firesteel.history.expressions import ExpressionError, events_of, fields_of, holds, measures_of, parse
 
 EVENT = {
     "Event": "SparkListenerTaskEnd",

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from firesteel.errors import InvalidArgument, described
-from firesteel.verify.logs.codecs import DECODERS, Damaged, codec_of
-from firesteel.verify.logs.files import Files, located
-from firesteel.verify.logs.layout import Layout, layouts
+from firesteel.history.logs.codecs import DECODERS, Damaged, codec_of
+from firesteel.history.logs.files import Files, located
+from firesteel.history.logs.layout import Layout, layouts
 
 
 class UnreadableLog(InvalidArgument):
@@ -50,7 +50,7 @@ class EventLog:
     """The event log of an application, or of all applications in a folder. `fs.event_log` makes it.
 
     >>> import firesteel as fs
-    >>> log = fs.event_log("tests/verify/logs/lost_block.zst")
+    >>> log = fs.event_log("tests/history/logs/lost_block.zst")
     >>> next(iter(log))["Event"]
     'SparkListenerLogStart'
     """

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import firesteel as fs
-from tests.verify import real
+from tests.history import real
 
 TOOL = Path(__file__).parents[2] / "tools" / "event_logs.py"
 pytestmark = pytest.mark.slow

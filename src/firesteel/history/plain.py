@@ -7,9 +7,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from firesteel.errors import InvalidArgument, described
+from firesteel.history.judging import AnyRule, asked_of, monitors_of
+from firesteel.history.monitors import Letter, Stated
 from firesteel.values.answers import as_bool
-from firesteel.verify.judging import AnyRule, asked_of, monitors_of
-from firesteel.verify.monitors import Letter, Stated
 
 
 class PlainJudge:

@@ -7,7 +7,7 @@ import pytest
 
 import firesteel as fs
 from firesteel import rules
-from firesteel.verify.live import Events
+from firesteel.history.live import Events
 
 
 def listeners(spark):

@@ -12,12 +12,12 @@ from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias
 
 from firesteel.errors import PredicateError
+from firesteel.history.rule import Rule
+from firesteel.history.table import EVERYWHERE, WITH_OWNER
 from firesteel.logic.ltl.formulas import Formula
 from firesteel.logic.pptl.automata import Automaton
 from firesteel.logic.pptl.explain import failing
 from firesteel.logic.verdicts import Verdict
-from firesteel.verify.rule import Rule
-from firesteel.verify.table import EVERYWHERE, WITH_OWNER
 
 Letter: TypeAlias = frozenset[str]
 NOTHING: Letter = frozenset()

@@ -6,8 +6,8 @@ import pytest
 
 import firesteel as fs
 from firesteel import rules
-from firesteel.verify import table as t
-from tests.verify import real
+from firesteel.history import table as t
+from tests.history import real
 
 READY = [made if isinstance(made, rules.Rule) else made(3) for made in rules.READY.values()]
 
@@ -191,21 +191,21 @@ def test_state_that_is_doctored_to_stay_breaks_the_rule_that_it_shrinks():
 
 def test_copies_of_a_stage_that_ended_do_not_matter():
     # A task of an attempt that is over may still succeed: nobody waits for it.
-    from firesteel.verify.samples import completed, ended, log, started, submitted
+    from firesteel.history.samples import completed, ended, log, started, submitted
 
     late = log(submitted(0), started(0, 0), ended(0, 0), completed(0), ended(0, 0, attempt=1))
     assert real.broken_by(late, rules.SPECULATION_COMMITS_ONCE) == set()
 
 
 def test_a_lost_copy_of_a_task_that_is_done_need_not_run_again():
-    from firesteel.verify.samples import ended, log, stage, started
+    from firesteel.history.samples import ended, log, stage, started
 
     copies = stage(0, started(0, 0), started(0, 0, 1, copy=True), ended(0, 0), ended(0, 0, "ExecutorLostFailure"))
     assert real.broken_by(log(copies), rules.WORK_OF_LOST_EXECUTOR_REDONE) == set()
 
 
 def test_output_that_is_lost_has_to_be_made_again():
-    from firesteel.verify.samples import ended, log, stage, started
+    from firesteel.history.samples import ended, log, stage, started
 
     lost = stage(0, started(0, 0), ended(0, 0), ended(0, 0, "Resubmitted"))
     assert real.broken_by(log(lost), rules.WORK_OF_LOST_EXECUTOR_REDONE) == {"WORK_OF_LOST_EXECUTOR_REDONE"}
@@ -215,7 +215,7 @@ def test_output_that_is_lost_has_to_be_made_again():
 
 
 def test_a_stage_may_start_again_while_another_that_needs_it_runs_after_a_fetch_failure_elsewhere():
-    from firesteel.verify.samples import completed, ended, job, job_end, log, submitted
+    from firesteel.history.samples import completed, ended, job, job_end, log, submitted
 
     shared = job(0, {0: (), 1: (0,), 2: (0,)})
     events = [shared, submitted(0), completed(0), submitted(1), submitted(2), ended(2, 0, "FetchFailed")]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from firesteel.verify import table as t
+from firesteel.history import table as t
 
 Events = tuple[Mapping[str, Any], ...]
 

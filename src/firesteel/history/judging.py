@@ -13,16 +13,16 @@ from typing import Any, TypeAlias
 import msgspec
 
 from firesteel.errors import PredicateError
+from firesteel.history import table as t
+from firesteel.history.expressions import Expression, Measures, events_of, fields_of, holds, measures_of
+from firesteel.history.logs.reading import Block, Problem, parsed
+from firesteel.history.monitors import NOTHING, Break, Letter, Monitors, Predicated, Stated, Whole
+from firesteel.history.narrow import DECODERS
+from firesteel.history.rule import Rule
+from firesteel.history.tracking import EVENTS_OF, STAGE_MEASURES, Event, Tracker, events_for, events_for_measure
 from firesteel.logic.verdicts import Verdict
 from firesteel.names import name_of
 from firesteel.values.answers import as_bool, ask, raised, returned
-from firesteel.verify import table as t
-from firesteel.verify.expressions import Expression, Measures, events_of, fields_of, holds, measures_of
-from firesteel.verify.logs.reading import Block, Problem, parsed
-from firesteel.verify.monitors import NOTHING, Break, Letter, Monitors, Predicated, Stated, Whole
-from firesteel.verify.narrow import DECODERS
-from firesteel.verify.rule import Rule
-from firesteel.verify.tracking import EVENTS_OF, STAGE_MEASURES, Event, Tracker, events_for, events_for_measure
 
 Decoder: TypeAlias = Callable[[bytes], Any] | None
 _NEW: tuple[str, Decoder] = ("", None)

@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 
 import msgspec
 
-from firesteel.verify import table as t
+from firesteel.history import table as t
 
 # The fields that `tracking` looks at, by the names that Spark gives them. A field that is missing is found out there.
 _Task = TypedDict(

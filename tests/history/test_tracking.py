@@ -4,8 +4,8 @@ import pytest
 
 import firesteel as fs
 from firesteel import rules
-from firesteel.verify import table as t
-from firesteel.verify.samples import (
+from firesteel.history import table as t
+from firesteel.history.samples import (
     batches,
     begun,
     completed,
@@ -19,8 +19,8 @@ from firesteel.verify.samples import (
     started,
     submitted,
 )
-from firesteel.verify.tracking import Tracker
-from tests.verify import real
+from firesteel.history.tracking import Tracker
+from tests.history import real
 
 
 def happened(*events):
@@ -135,7 +135,7 @@ def test_a_formula_about_the_application_may_name_any_proposition(name):
 
 
 def test_what_is_seen_everywhere_is_seen_once_by_its_own():
-    from firesteel.verify.samples import lost
+    from firesteel.history.samples import lost
 
     once = rules.Rule("ONCE", "executor_lost -> wnext [] not executor_lost", each="executor")
     assert real.broken_by(log(lost("1"), lost("2")), once) == set()

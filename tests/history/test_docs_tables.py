@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from firesteel import rules
-from firesteel.verify import table as t
+from firesteel.history import table as t
 
 PAGE = Path(__file__).parents[2] / "docs" / "verify.md"
 

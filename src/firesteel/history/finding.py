@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from firesteel.evidence.logs import SeenEvent, Violation
-from firesteel.verify import table as t
-from firesteel.verify.judging import AnyMonitors, AnyRule, Judge, Result, monitors_of
-from firesteel.verify.monitors import Break, Letter, Monitors, Stated, Transitions
-from firesteel.verify.rule import Rule
-from firesteel.verify.tracking import Event
+from firesteel.history import table as t
+from firesteel.history.judging import AnyMonitors, AnyRule, Judge, Result, monitors_of
+from firesteel.history.monitors import Break, Letter, Monitors, Stated, Transitions
+from firesteel.history.rule import Rule
+from firesteel.history.tracking import Event
 
 DETAILED = 20
 """For how many violations of a rule the events are looked up; the others are listed."""

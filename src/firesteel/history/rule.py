@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from firesteel.errors import InvalidArgument, described
+from firesteel.history.expressions import Expression, parse
+from firesteel.history.table import ENTITIES, EVERYWHERE, PROPOSITIONS
 from firesteel.logic.pptl.automata import Automaton, automaton
 from firesteel.logic.pptl.formulas import Formula
 from firesteel.logic.pptl.operators import formula_of
-from firesteel.verify.expressions import Expression, parse
-from firesteel.verify.table import ENTITIES, EVERYWHERE, PROPOSITIONS
 
 Predicate: TypeAlias = Callable[[Any], Any] | str
 """A function of an event, or the text of an expression."""
@@ -28,7 +28,7 @@ class Rule:
     >>> from firesteel import rules
     >>> retried = rules.Rule("RETRIED", "[] (task_failed -> <> task_started)", each="task",
     ...                      says="A task that fails is tried again.")
-    >>> fs.verify(fs.event_log("tests/verify/logs/lost_block.zst"), retried).verdict
+    >>> fs.verify(fs.event_log("tests/history/logs/lost_block.zst"), retried).verdict
     <Verdict.TRUE: 1>
     """
 

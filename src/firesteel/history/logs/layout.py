@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from firesteel.errors import InvalidArgument, described
-from firesteel.verify.logs.files import Files
+from firesteel.history.logs.files import Files
 
 _ROLLED = re.compile(r"^events_(\d+)_.+$")
 _STATUS = "appstatus_"

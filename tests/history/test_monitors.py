@@ -7,11 +7,11 @@ import pytest
 
 import firesteel as fs
 from firesteel import rules
+from firesteel.history.judging import End, Judge
+from firesteel.history.monitors import Monitors
+from firesteel.history.samples import completed, ended, log, lost, started, submitted
 from firesteel.logic import pptl
-from firesteel.verify.judging import End, Judge
-from firesteel.verify.monitors import Monitors
-from firesteel.verify.samples import completed, ended, log, lost, started, submitted
-from tests.verify import real
+from tests.history import real
 
 FORMULAS = [
     "[] (task_started -> <> task_succeeded)",
