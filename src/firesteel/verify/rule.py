@@ -26,8 +26,8 @@ class Rule:
 
     >>> import firesteel as fs
     >>> from firesteel import rules
-    >>> retried = rules.Rule("RETRIED", "[] (task_failed -> <> task_started)", each="task",
-    ...                      says="A task that fails is tried again.")
+    >>> retried = rules.Rule("RETRIED", "[] (task_failed -> <> (task_started or stage_failed))", each="task",
+    ...                      says="A task that fails is tried again, or its stage fails.")
     >>> fs.verify(fs.event_log("tests/verify/logs/lost_block.zst"), retried).verdict
     <Verdict.TRUE: 1>
     """
