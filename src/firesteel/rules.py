@@ -65,7 +65,7 @@ STAGE_RERUN_ONLY_AFTER_FETCH_FAILURE = Rule(
     "[] (stage_submitted -> wnext ((fetch_failed or executor_lost) release not stage_submitted))",
     each="stage",
     says="A stage runs again only after a fetch failure, or after an executor was lost with what the stage put out.",
-    breaks=log(stage(0), submitted(0, 1), completed(0, 1)),
+    breaks=log(job(0, {0: ()}), submitted(0), completed(0), submitted(0, 1), completed(0, 1), job_end(0)),
     keeps=log(submitted(0), ended(0, 0, "FetchFailed"), completed(0, failure="fetch"), submitted(0, 1)),
 )
 """A stage runs again only after a fetch failure, or after an executor was lost with what the stage put out.

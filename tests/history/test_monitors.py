@@ -11,7 +11,14 @@ from firesteel.history.judging import End, Judge
 from firesteel.history.monitors import Monitors
 from firesteel.history.samples import completed, ended, log, lost, started, submitted
 from firesteel.logic import pptl
+<<<<<<< HEAD:tests/history/test_monitors.py
 from tests.history import real
+=======
+from firesteel.verify.judging import End, Judge
+from firesteel.verify.monitors import Monitors
+from firesteel.verify.samples import completed, ended, job, job_end, log, lost, started, submitted
+from tests.verify import real
+>>>>>>> 50c09f0caad11e135a607d51523f22907f49801b:tests/verify/test_monitors.py
 
 FORMULAS = [
     "[] (task_started -> <> task_succeeded)",
@@ -115,6 +122,18 @@ def test_the_tasks_of_a_stage_are_forgotten_with_it():
         assert len(list(monitors.keys())) == 100
         judge.take(completed(stage), "SparkListenerStageCompleted")
         assert not list(monitors.keys())
+
+
+def test_a_stage_is_forgotten_with_the_last_job_that_has_it_unless_something_is_still_to_happen():
+    waits = rules.Rule("WAITS", "[] (stage_submitted -> <> stage_completed)", each="stage")
+    judge = Judge([rules.STAGE_RERUN_ONLY_AFTER_FETCH_FAILURE, waits])
+    for event in (job(0, {0: (), 1: ()}), job(1, {1: ()}), submitted(0), submitted(1), completed(1), job_end(0)):
+        judge.take(event, event["Event"])
+    rerun, waiting = judge.monitors
+    assert list(rerun.keys()) == [(None, 1)] and list(waiting.keys()) == [(None, 0)]
+    judge.take(job_end(1), "SparkListenerJobEnd")
+    assert list(rerun.keys()) == []
+    assert [broken.key for broken in judge.results(End.HARD)[1].broken] == [0]
 
 
 def test_lines_that_no_rule_needs_are_not_parsed(tmp_path):

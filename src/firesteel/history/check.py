@@ -76,9 +76,8 @@ def verified(source: Any, rules: tuple[AnyRule, ...], tell: Listener = nobody) -
         case Trace():
             return Verified((_plain(source, rules, "a trace of fs.run", "instant"),))
         case str() | bytes():
-            raise InvalidArgument(
-                f"{described('source', source)} is a text: write fs.event_log({source!r}), or msvl.load(...) for a program"
-            )
+            write = f"fs.event_log({source!r}), or msvl.load({source!r}) if it is a program"
+            raise InvalidArgument(f"{described('source', source)} is a text: write {write}")
         case Mapping() | Set():
             raise InvalidArgument(f"{described('source', source)} is one state, not a trace: write a list of them")
         case Iterable():

@@ -195,6 +195,8 @@ class Judge:
             for monitors in self._keyed.get(one.entity, ()):
                 if one.over:
                     monitors.over(one.owner, one.names, at)
+                elif one.done:
+                    monitors.forget(one.owner, one.key)
                 elif one.key is not None:
                     own = self._own[id(monitors)]
                     names = one.names if not own else self._letter(own, one.names, event, name, one.measures)

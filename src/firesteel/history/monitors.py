@@ -114,6 +114,13 @@ class Monitors:
                 self.step(owner, key, letter, at)
         self._ended(owner, at)
 
+    def forget(self, owner: Hashable, key: Hashable) -> None:
+        """Nothing will happen to a key any more. One that still waits for something is kept: it is false at the end."""
+        states = self._states.get(owner, {})
+        state = states.get(key)
+        if state is not None and (self._moves.whole.accepting[state] or state in self._false):
+            del states[key]
+
     def _ended(self, owner: Hashable, at: int) -> None:
         for key, state in self._states.pop(owner, {}).items():
             if not self._moves.whole.accepting[state] and state not in self._false:

@@ -31,9 +31,12 @@ class Happening(NamedTuple):
     measures: Mapping[str, float]
     over: bool = False
     """Is it about all things of this owner, which are over with it?"""
+    done: bool = False
+    """Will nothing happen to this one any more?"""
 
 
 _NONE: Mapping[str, float] = {}
+_NOTHING: Names = frozenset()
 _STARTED, _COPY = frozenset({"task_started"}), frozenset({"task_started", "task_speculative"})
 _FAILED = frozenset({"task_failed"})
 _SPILLED = frozenset({"task_spilled"})
@@ -46,7 +49,17 @@ _ENDS: Mapping[str, Names] = {
 }
 _STAGE_SUBMITTED, _STAGE_COMPLETED = frozenset({"stage_submitted"}), frozenset({"stage_completed"})
 _STAGE_FAILED, _STAGE_SKIPPED = frozenset({"stage_failed"}), frozenset({"stage_skipped"})
-_RECENT, _ENOUGH = 100, 5
+_RECENT, _ENOUGH, _MOST_QUERIES = 100, 5, 200
+
+
+class _Job(NamedTuple):
+    """The stages of a running job."""
+
+    stages: frozenset[int]
+    waiting: set[int]
+    """Those that were not submitted yet."""
+    pairs: list[tuple[int, int]]
+    """A stage, and one that it needs."""
 
 
 class _Attempt:
@@ -94,8 +107,8 @@ class Tracker:
         self._jobs_matter = bool(wanted & {"stage", "dependency"})
         self._tasks, self._stages = "task" in wanted, "stage" in wanted
         self._measured = measured and self._stages
-        self._jobs: dict[int, tuple[set[int], list[tuple[int, int]]]] = {}
-        """By running job: its stages that were not submitted yet, and pairs of a stage and one that it needs."""
+        self._jobs: dict[int, _Job] = {}
+        """The running jobs."""
         self._attempts: dict[tuple[int, int], _Attempt] = {}
         """The running attempts of stages."""
         self._queries: dict[Any, _Query] = {}
@@ -116,7 +129,7 @@ class Tracker:
             t.SQL_END: _sql_end,
             t.QUERY_STARTED: lambda event: (_plain("query", event["id"], "query_started"),),
             t.QUERY_PROGRESS: self._progress,
-            t.QUERY_TERMINATED: _terminated,
+            t.QUERY_TERMINATED: self._terminated,
         }
 
     # --- jobs and stages ---
@@ -127,24 +140,26 @@ class Tracker:
             infos = event.get("Stage Infos", ())
             stages = {info["Stage ID"] for info in infos}
             pairs = [(info["Stage ID"], parent) for info in infos for parent in info.get("Parent IDs", ())]
-            self._jobs[job] = (stages, pairs)
+            self._jobs[job] = _Job(frozenset(stages), stages, pairs)
         return [_plain("job", job, "job_started"), *self._batch_started(event.get("Properties") or {})]
 
     def _job_end(self, event: Event) -> Iterable[Happening]:
         job = event["Job ID"]
         succeeded = event["Job Result"]["Result"] == "JobSucceeded"
-        never, _ = self._jobs.pop(job, ((), ()))
+        ended = self._jobs.pop(job, _Job(frozenset(), set(), []))
         happened = [_plain("job", job, "job_succeeded" if succeeded else "job_failed")]
         if succeeded:
-            happened += [Happening("stage", stage, None, _STAGE_SKIPPED, _NONE) for stage in sorted(never)]
-        return happened
+            happened += [Happening("stage", stage, None, _STAGE_SKIPPED, _NONE) for stage in sorted(ended.waiting)]
+        # A stage has a new id in every job, unless two jobs that run at the same time share it.
+        left = ended.stages.difference(*(other.stages for other in self._jobs.values()))
+        return happened + [Happening("stage", stage, None, _NOTHING, _NONE, done=True) for stage in left]
 
     def _stage_submitted(self, event: Event) -> Iterable[Happening]:
         info = event["Stage Info"]
         stage, attempt = info["Stage ID"], info["Stage Attempt ID"]
         self._attempts[stage, attempt] = _Attempt()
-        for never, _ in self._jobs.values():
-            never.discard(stage)
+        for job in self._jobs.values():
+            job.waiting.discard(stage)
         measures = {"stage.attempt": attempt + 1}
         return [
             Happening("stage", stage, None, _STAGE_SUBMITTED, measures),
@@ -168,7 +183,7 @@ class Tracker:
 
     def _dependencies(self, stage: int, as_parent: str | None, as_child: str) -> Iterable[Happening]:
         """What happens to a stage happens to all pairs that it stands in."""
-        pairs = {pair for _, pairs in self._jobs.values() for pair in pairs if stage in pair}
+        pairs = {pair for job in self._jobs.values() for pair in job.pairs if stage in pair}
         for child, parent in sorted(pairs):
             name = as_child if child == stage else as_parent
             if name is not None:
@@ -234,6 +249,19 @@ class Tracker:
         measures = _measured_batch(known, progress, names)
         return _of_batch(query, run, batch, frozenset(names), measures)
 
+    def _terminated(self, event: Event) -> Iterable[Happening]:
+        names = frozenset({"query_terminated"} | ({"query_failed"} if event.get("exception") is not None else set()))
+        known = self._queries.pop(event["id"], None)
+        if known is not None:
+            # It may be started again. Of many that ended, the first are forgotten.
+            self._queries[event["id"]] = known
+            if len(self._queries) > _MOST_QUERIES:
+                del self._queries[next(iter(self._queries))]
+        return (
+            Happening("query", event["id"], None, names, _NONE),
+            Happening("batch", None, event["runId"], names, _NONE, over=True),
+        )
+
 
 def _application(name: str) -> Happening:
     return Happening("", None, None, frozenset({name}), _NONE)
@@ -250,14 +278,6 @@ def _blocks_removed(event: Event) -> Iterable[Happening]:
 def _sql_end(event: Event) -> Iterable[Happening]:
     failed = {"sql_failed"} if event.get("errorMessage") else set()
     return (Happening("sql", event["executionId"], None, frozenset({"sql_ended"} | failed), _NONE),)
-
-
-def _terminated(event: Event) -> Iterable[Happening]:
-    names = frozenset({"query_terminated"} | ({"query_failed"} if event.get("exception") is not None else set()))
-    return (
-        Happening("query", event["id"], None, names, _NONE),
-        Happening("batch", None, event["runId"], names, _NONE, over=True),
-    )
 
 
 def _of_batch(query: Any, run: Any, batch: int, names: Names, measures: Mapping[str, float]) -> Iterable[Happening]:
