@@ -73,7 +73,7 @@ def test_many_cases_take_one_query_and_a_few_are_run_alone(spark, runs):
 
 def test_a_planted_bug_is_found_and_confirmed_alone(spark, runs):
     with pytest.raises(fs.Falsified) as failure:
-        fs.for_all(numbers, loses_some, same, cases=20, spark=spark)
+        fs.for_all(numbers, loses_some, same, cases=20, spark=spark, shrink_seconds=600)
     report = failure.value.report
     found = report.counterexample
     assert sorted(batch.values("n") for batch in found.inputs["input"]) == [[0], [0], [80]], "shrunk, in any place"

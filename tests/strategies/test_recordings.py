@@ -119,7 +119,8 @@ def test_the_choices_of_the_whole_recording(records):
 @pytest.mark.parametrize("cases", [1, 2, 30])
 def test_a_check_begins_with_the_whole_recording(records, cases):
     strategy = ss.replay(list(range(records)), every=-(-records // 5))
-    wanted = Wanted(strategy, "a test", cases, settings(database=None), size=size, first=choices_of_whole(strategy))
+    whole = choices_of_whole(strategy)
+    wanted = Wanted(strategy, "a test", cases, settings(database=None), lambda stream: (size(stream),), first=whole)
     sizes = [size(candidate.value) for candidate in Drawing(wanted).to_come()]
     assert sizes[0] == records and len(sizes) <= cases
     assert cases < 30 or records == 1 or min(sizes) < records, "parts of it come later"

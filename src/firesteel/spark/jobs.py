@@ -17,11 +17,12 @@ def tagged(context: SparkContext) -> Iterator[str]:
 
     >>> import firesteel as fs
     >>> spark = fs.session().sparkContext
+    >>> before = spark.getJobTags()
     >>> with tagged(spark) as tag:
-    ...     tag in spark.getJobTags()
+    ...     spark.getJobTags() - before == {tag}
     True
-    >>> tag in spark.getJobTags()
-    False
+    >>> spark.getJobTags() == before
+    True
     """
     tag = f"firesteel-{uuid.uuid4()}"
     context.addJobTag(tag)

@@ -99,15 +99,15 @@ def watermark_told(frame: Any) -> Any:
     return marked(frame).groupBy("k").applyInPandasWithState(told, "k INT, w LONG", "n INT", "append", timeout)
 
 
-def numbered(frame: Any) -> Any:
-    """Numbers what comes at once."""
+def with_how_many(frame: Any) -> Any:
+    """Says how many come at once. Not which of them is the first: that is up to the shuffle."""
 
-    def number(parts):
+    def said(parts):
         for part in parts:
-            yield part.assign(n=range(len(part)))
+            yield part.assign(n=len(part))
 
     counts = windowed(tumbling, "k")(frame).select("k", "c")
-    return counts.coalesce(1).mapInPandas(number, "k INT, c LONG, n LONG")
+    return counts.coalesce(1).mapInPandas(said, "k INT, c LONG, n LONG")
 
 
 def united(left: Any, right: Any) -> Any:
@@ -150,7 +150,7 @@ PROGRAMS = [
     Program("windows, then duplicates within", counted_then_once),
     Program("join, then windows", joined_then_counted, inputs=PAIR),
     Program("timers", watermark_told),
-    Program("windows, then a function of batches", numbered),
+    Program("windows, then a function of batches", with_how_many),
     Program("two outputs",
             lambda f: {"counts": windowed(tumbling, "k")(f), "once": marked(f).dropDuplicates(["k", "ts"])}),
 ]  # fmt: skip
