@@ -48,17 +48,20 @@ bans_last = fs.until(nothing_happened, user_15_is_banned, within=4) & fs.always(
 )
 
 
+@pytest.mark.slow
 def test_bans_last() -> None:
     fs.for_all(events, banned_users, bans_last, output_mode="complete", cases=20)
 
 
 def test_a_ban_that_is_forgotten_is_found() -> None:
-    with pytest.raises(fs.Falsified, match=r"the property is false in batch [12]") as failure:
+    with pytest.raises(fs.Falsified, match="the property is false in batch 1") as failure:
         fs.for_all(events, forgetful, bans_last, cases=20)
     found = failure.value.report.counterexample
-    assert found is not None and (15, False) in found.trace[0].input and not found.trace[-1].output
+    assert found is not None
+    assert found.trace[0].input == [(15, False)] and not found.trace[1].input and not found.trace[1].output
 
 
+@pytest.mark.slow
 def test_the_whole_specification_in_one_line() -> None:
     def all_who_ever_misbehaved(now: fs.Instant) -> fs.Check:
         return now.output.same_set_as({(r.user,) for r in now.so_far.input if not r.honest})

@@ -38,11 +38,13 @@ def no_id_is_lost(now: fs.Instant) -> bool:
     return set(now.so_far.output.values("id")) == set(now.so_far.input.values("id"))
 
 
+@pytest.mark.slow
 def test_each_id_comes_out_once_and_none_is_lost() -> None:
     once = fs.always(each_id_once, during=4) & fs.always(no_id_is_lost, during=4)
     fs.for_all(events, dedup, once, cases=10)
 
 
+@pytest.mark.slow
 def test_ids_forgotten_too_soon_are_found() -> None:
     """The id of batch 0 is forgotten when the watermark has passed the ten minutes after it: with batch 2."""
     with pytest.raises(fs.Falsified, match="the property is false in batch 3") as failure:
@@ -51,6 +53,7 @@ def test_ids_forgotten_too_soon_are_found() -> None:
     assert found is not None and set(found.trace[3].input.values("id")) & set(found.trace[0].output.values("id"))
 
 
+@pytest.mark.slow
 def test_times_taken_for_a_part_of_the_id_are_found() -> None:
     two = ss.timed(ss.always(ss.batches(event, min_size=1, max_size=1), during=2), every="10 minutes", column="ts")
     with pytest.raises(fs.Falsified, match="the property is false in batch 1"):

@@ -65,7 +65,7 @@ def test_alerts_are_for_the_polluted_sensors() -> None:
 def test_one_peak_that_is_enough_is_found() -> None:
     one_hour = ss.timed(ss.always(readings(1, 0, 100, size=2), during=1), every="1 hour", column="ts")
     with pytest.raises(fs.Falsified, match="the property is false in window 0") as failure:
-        fs.for_all(one_hour, alerts_of_high_readings, fs.always(the_polluted_sensors), over=HOURS, cases=200)
+        fs.for_all(one_hour, alerts_of_high_readings, fs.always(the_polluted_sensors), over=HOURS, cases=20)
     found = failure.value.report.counterexample
     assert found is not None and sorted(found.trace[0].input.values("level")) == [0, LIMIT + 1]
 

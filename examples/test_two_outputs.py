@@ -30,6 +30,7 @@ def test_nothing_is_lost_between_two_outputs() -> None:
     fs.for_all(orders, split, fs.always(nothing_is_lost), cases=20)
 
 
+@pytest.mark.slow
 def test_a_null_that_is_in_neither_output_is_found() -> None:
     with pytest.raises(fs.Falsified) as failure:
         fs.for_all(orders, forgets_null, fs.always(nothing_is_lost), cases=20)

@@ -20,7 +20,7 @@ from types import ModuleType
 import pytest
 
 import firesteel as fs
-from firesteel import operators, perturb, strategies
+from firesteel import operators, perturb, rules, strategies
 from firesteel.cli.command import all_commands
 from firesteel.logic import pptl
 from firesteel.model import msvl
@@ -30,7 +30,7 @@ DOCS = ROOT / "docs"
 PICTURES = runpy.run_path(str(ROOT / "tools" / "pictures.py"))["PICTURES"]
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 FENCE = re.compile(r"^( *)```(\w*)(.*)\n((?:.*\n)*?)\1```$", re.MULTILINE)
-USES_SPARK = re.compile(r"fs\.(for_all|run|stable|equivalent|assert_same|session)\(|def test_")
+USES_SPARK = re.compile(r"fs\.(for_all|run|stable|equivalent|assert_same|session|events|watch)\(|def test_")
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,7 @@ def uses_spark(page: Path) -> bool:
 
 
 def slow_where_it_uses_spark(page: Path):
-    """`make test` runs what a newcomer reads first; the pages that take longer are left to `make test-all`."""
-    quick = page.name in ("README.md", "first-property.md") or not uses_spark(page)
-    return pytest.param(page, id=page.name, marks=[] if quick else pytest.mark.slow)
+    return pytest.param(page, id=page.name, marks=pytest.mark.slow if uses_spark(page) else [])
 
 
 class Reader:
@@ -137,8 +135,9 @@ class Reader:
 
 @pytest.mark.parametrize("page", [*map(slow_where_it_uses_spark, PAGES)])
 def test_the_code_of_a_page_does_what_the_page_says(page, request, capsys, tmp_path, monkeypatch):
+    spark = request.getfixturevalue("spark") if uses_spark(page) else None
     monkeypatch.chdir(tmp_path)
-    Reader(page, tmp_path, capsys, request.getfixturevalue("spark") if uses_spark(page) else None).read()
+    Reader(page, tmp_path, capsys, spark).read()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -209,6 +208,7 @@ def test_every_page_is_in_the_navigation():
         (strategies, "reference-strategies.md"),
         (perturb, "reference-perturb.md"),
         (operators, "reference-operators.md"),
+        (rules, "reference-rules.md"),
         (pptl, "reference-pptl.md"),
         (msvl, "reference-msvl.md"),
     ],
@@ -230,7 +230,9 @@ def public_names(module) -> set[str]:
                 found |= {name.name for name in node.names if name.name == name.asname}
             case ast.FunctionDef() | ast.ClassDef():
                 found.add(node.name)
-    return {name for name in found if not name.startswith("_")} - {"operators", "perturb"}
+            case ast.Assign(targets=[ast.Name(id=name)]) if isinstance(vars(module).get(name), rules.Rule):
+                found.add(name)
+    return {name for name in found if not name.startswith("_")} - {"operators", "perturb", "rules"}
 
 
 def test_the_readme_is_short_and_links_to_every_page():

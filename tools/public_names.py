@@ -15,8 +15,8 @@ from types import ModuleType
 from typing import Any, ForwardRef
 
 MODULES = (
-    *("firesteel", "firesteel.strategies", "firesteel.perturb", "firesteel.operators", "firesteel.logic.pptl"),
-    "firesteel.model.msvl",
+    *("firesteel", "firesteel.strategies", "firesteel.perturb", "firesteel.operators", "firesteel.rules"),
+    *("firesteel.logic.pptl", "firesteel.model.msvl"),
 )
 _OPERATORS = {
     *("__add__", "__and__", "__rand__", "__or__", "__ror__", "__invert__", "__eq__", "__hash__", "__bool__"),

@@ -8,6 +8,7 @@ This module re-exports what a test file needs. Importing it starts no JVM and im
 
 from firesteel import operators as operators
 from firesteel import perturb as perturb
+from firesteel import rules as rules
 from firesteel.api import assert_same as assert_same
 from firesteel.api import equivalent as equivalent
 from firesteel.api import for_all as for_all
@@ -52,7 +53,6 @@ from firesteel.logic import release as release
 from firesteel.logic import since as since
 from firesteel.logic import until as until
 from firesteel.logic.ltl.intervals import pptl as pptl
-from firesteel.models import verify as verify
 from firesteel.options import CheckOptions as CheckOptions
 from firesteel.options import Engine as Engine
 from firesteel.options import OutputMode as OutputMode
@@ -78,5 +78,9 @@ from firesteel.values.windows import Window as Window
 from firesteel.values.windows import session_window as session_window
 from firesteel.values.windows import sliding as sliding
 from firesteel.values.windows import tumbling as tumbling
+from firesteel.verification import event_log as event_log
+from firesteel.verification import events as events
+from firesteel.verification import verify as verify
+from firesteel.verification import watch as watch
 
 __version__ = "0.1.0.dev0"

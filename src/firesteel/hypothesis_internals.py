@@ -33,6 +33,14 @@ def targets_now() -> Mapping[str, float]:
     return dict(current_build_context().data.target_observations)
 
 
+def events_now() -> tuple[str, ...]:
+    """What `hypothesis.event` was told in the example that is being run, as Hypothesis's statistics write it."""
+    from hypothesis.control import current_build_context
+
+    told = current_build_context().data.events
+    return tuple(event if payload == "" else f"{event}: {payload}" for event, payload in told.items())
+
+
 def in_example() -> bool:
     """Is an example of Hypothesis being run, in this thread?"""
     return _in_test_context()()

@@ -194,7 +194,8 @@ def _raise_if_broken(claim: str, table: Analysis) -> None:
 
 
 def _says_nothing(finding: Finding) -> bool:
-    return not finding.outputs
+    """Was there no output to judge; or, of "selective", no firing without one?"""
+    return not finding.outputs or (finding.property == "selective" and finding.proof is None)
 
 
 # --- declarations ---

@@ -10,12 +10,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from firesteel.surroundings import Called, Reported, heard_by, rooted_at
+from firesteel.surroundings import Called, Reported, heard_by, rooted_at, spark_starts_in
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,6 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     stack = ExitStack()
     stack.enter_context(rooted_at(config.rootpath))
+    stack.enter_context(spark_starts_in(Path.cwd()))
     config.add_cleanup(stack.close)
     config.pluginmanager.register(_Summaries(config), "firesteel-summaries")
     if config.getini("firesteel_spark_fixture"):

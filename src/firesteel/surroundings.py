@@ -1,4 +1,4 @@
-"""What surrounds the calls of a process: who listens to them, and where files are put. The pytest plugin sets both."""
+"""What surrounds a process's calls: who listens, where files are put, where Spark starts. The pytest plugin sets it."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ Listener: TypeAlias = Callable[[Called | Reported], None]
 
 _listeners: list[Listener] = []
 _roots: list[Path] = []
+_starts: list[Path] = []
 
 
 @contextmanager
@@ -66,3 +67,22 @@ def rooted_at(folder: Path) -> Iterator[None]:
 def root() -> Path:
     """The folder that files are put below: pytest's root directory, or the working directory."""
     return _roots[-1] if _roots else Path.cwd()
+
+
+@contextmanager
+def spark_starts_in(folder: Path) -> Iterator[None]:
+    """Start Spark in this folder meanwhile, wherever its first user stands.
+
+    A session serves all tests of a process. A test that has changed to a temporary folder may be the first to need it,
+    and Spark's Python workers cannot start in a folder that is gone.
+    """
+    _starts.append(folder)
+    try:
+        yield
+    finally:
+        _starts.remove(folder)
+
+
+def start_of_spark() -> Path:
+    """The folder that Spark starts in: the one in which pytest was started, or the working directory."""
+    return _starts[-1] if _starts else Path.cwd()

@@ -1,8 +1,11 @@
 """The demo: the right job passes, the forgetful one is caught, and the reader is told why."""
 
+import pytest
+
 from firesteel.cli import demo
 
 
+@pytest.mark.slow
 def test_the_demo(spark, capsys):
     assert demo.main() == 0
     printed = capsys.readouterr().out

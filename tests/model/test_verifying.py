@@ -183,8 +183,12 @@ def test_bad_bounds(options):
 
 
 def test_something_else_cannot_be_verified():
-    with pytest.raises(TypeError, match=r"source='x := 1' \(str\) cannot be verified: write msvl\.load"):
+    with pytest.raises(fs.InvalidArgument, match=r"source='x := 1' \(str\) is a text"):
         fs.verify("x := 1", "[] p")
+    with pytest.raises(fs.InvalidArgument, match=r"bound=3 .* is for programs of MSVL"):
+        fs.verify([{"p": True}], "[] p", bound=3)
+    with pytest.raises(fs.InvalidArgument, match="is not a formula of PPTL; join several"):
+        fs.verify(msvl.load("skip"), ["[] p", "<> p"])
 
 
 # --- M and M1 ---

@@ -148,6 +148,32 @@ def test_what_does_not_repeat_itself_is_evidence_of_that_alone() -> None:
     assert verdicts == {"deterministic": "FALSE", "stateless": "INCONCLUSIVE", "commutative": "INCONCLUSIVE"}
 
 
+def test_selective_needs_a_firing_without_output() -> None:
+    upper = fs.analyze(str.upper, "selective", "one_to_one", sample=["a"], tests=20)
+    assert "selective   potentially one_to_one, 20 tests" in str(upper)
+    assert upper["selective"].settled_by == "one_to_one"
+    with pytest.raises(fs.Vacuous, match="every firing had an output: it is potentially one_to_one"):
+        fs.holds(str.upper, "selective", sample=["a"], tests=20)
+    kept = fs.analyze(operators.flat(lambda n: [n] if n > 0 else []), "selective", sample=[0, 1], tests=20)
+    assert "potentially selective, 20 tests" in str(kept)
+    assert kept["selective"].evidence == "f(0) has 0 outputs: []"
+    fs.holds(operators.flat(lambda n: [n] if n > 0 else []), "selective", sample=[0, 1], tests=20)
+    words = fs.analyze(operators.flat(str.split), sample=["a b", ""], tests=20)
+    assert words["selective"].verdict is fs.Verdict.FALSE and words["selective"].settled_by == "prolific"
+
+
+def test_a_replay_line_is_a_call() -> None:
+    def share(n: int) -> float:
+        return 1 / n
+
+    found = fs.analyze(operators.function(share, key="n"), "total")
+    line = found.explain("total").splitlines()[-1].strip()
+    assert line == """fs.holds(operators.function(share, key='n'), "total", replay='fs1:[{"tuple":[0]}]')"""
+    assert "def test_share_is_total():\n      share(0)  # raises ZeroDivisionError" in found.explain("total")
+    with pytest.raises(fs.Falsified, match="raises ZeroDivisionError"):
+        eval(line, {"fs": fs, "operators": operators, "share": share})
+
+
 def test_inputs_from_trying_say_so() -> None:
     found = fs.analyze(operators.reducer(lambda a, b: a + b), "commutative", tests=30)
     assert "trying: int works" in found.found.inputs
@@ -169,6 +195,9 @@ def test_a_sample_of_rows() -> None:
     clipped = operators.map_in_pandas(lambda frames: (f.assign(n=f.n.clip(0, 1)) for f in frames))
     found = fs.analyze(clipped, "keeps_columns", sample=rows, tests=20)["keeps_columns"]
     assert found.verdict is fs.Verdict.FALSE and "column n is not kept" in found.evidence
+    assert found.unchanged == ("user",)
+    summed = operators.map_in_pandas(lambda frames: (f.assign(twice=2 * f.n) for f in frames))
+    assert "user, n: unchanged" in str(fs.analyze(summed, "keeps_columns", sample=rows, tests=20))
 
 
 def test_what_cannot_be_pickled() -> None:
@@ -191,7 +220,7 @@ import sys, firesteel as fs
 from firesteel import operators
 assert "pyspark" not in sys.modules and "hypothesis" not in sys.modules
 table = fs.analyze(operators.reducer(lambda a, b: a - b), tests=20)
-assert "hypothesis" not in sys.modules and sys.modules["pyspark"].SparkContext._gateway is None
+assert "hypothesis" not in sys.modules and "pyspark" not in sys.modules
 print(table["commutative"].evidence)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
@@ -206,7 +235,8 @@ def test_the_command_line(arguments: list[str], capsys: pytest.CaptureFixture[st
     assert main(["analyze", named, "--kind", "reducer", "--tests", "20", *arguments]) == 1
     assert "minus(0, 1) = -1, minus(1, 0) = 1" in capsys.readouterr().out
     assert main(["analyze", named]) == 2
-    assert "a reducer or a UDF of two columns?" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "a reducer or a UDF of two columns?" in said and "--kind reducer" in said
     assert main(["analyze", "no.module:f"]) == 2
 
 

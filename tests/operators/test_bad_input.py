@@ -57,13 +57,13 @@ def eats_memory(x: int) -> int:
 
 
 def dies_rarely(x: int) -> int:
-    if x > 3:
+    if x > 900:
         os.kill(os.getpid(), signal.SIGKILL)
     return x
 
 
 def late_rarely(x: int) -> int:
-    if x > 3:
+    if x > 900:
         time.sleep(60)
     return x
 
@@ -111,10 +111,24 @@ def refuses_what_it_knows(x: int) -> int:
     return x
 
 
-@pytest.mark.parametrize("function", [dies_rarely, late_rarely])
-def test_a_dead_or_late_worker_is_never_evidence(function: Any) -> None:
+@pytest.mark.parametrize(
+    ("function", "said"), [(dies_rarely, "ended its process"), (late_rarely, "did not return within 0.1 s")]
+)
+def test_a_dead_or_late_worker_is_never_evidence(function: Any, said: str) -> None:
     found = about(function, "deterministic", "stateless", "commutative", "one_to_one", "total", limit=0.1)
     assert {finding.verdict for finding in found.values()} == {fs.Verdict.INCONCLUSIVE}
+    # What was potentially found out says that not all tests came to an end.
+    assert said in found["one_to_one"].trouble
+
+
+def test_one_reason_is_said_once() -> None:
+    text = str(fs.analyze(lambda x: x.nowhere))
+    assert text.count("nothing says what f takes") == 1
+    assert {line.split()[1] for line in text.splitlines() if line.startswith(("deterministic", "pure"))} == {"open"}
+    raising = fs.analyze(always_raises, tests=100)
+    assert raising["total"].evidence == "always_raises(0) raises ValueError: no"
+    assert str(raising).count("it raised in every test (ValueError: no)") == 1
+    assert (raising["deterministic"].tests, raising["stateless"].tests) == (100, 0)
 
 
 def test_an_exception_is_no_output_to_compare() -> None:
@@ -209,3 +223,39 @@ def test_refused(call: Any, said: str) -> None:
     with pytest.raises(fs.InvalidArgument) as refused:
         call()
     assert said in str(refused.value)
+
+
+def test_what_never_returns_is_not_tried_for_every_property() -> None:
+    found = about(never_returns)
+    # The first property shows it; "potentially" would be wrong of the others, which were not tested.
+    assert {finding.why for finding in found.values()} == {"it did not return within 0.2 s"}
+    assert [finding.tests for finding in found.values()][1:] == [0] * (len(found) - 1)
+
+
+def test_what_was_not_tested_is_not_called_potentially() -> None:
+    found = analyze(Wanted(operators.function(always_raises), seconds=1e-6)).findings
+    assert all(finding.why for finding in found if finding.property != "picklable")
+    assert "no test could be made of it in the time that was left" in {finding.why for finding in found}
+
+
+def test_what_gives_nothing_is_not_compared_after_pickling() -> None:
+    finding = about(always_raises, "picklable")["picklable"]
+    assert finding.why == "it can be loaded in a new process, but no test had any output to compare"
+
+
+def test_what_is_seen_besides_is_said_in_words(tmp_path: Path) -> None:
+    def connects(x: int) -> int:
+        import socket
+
+        with socket.socket() as made:
+            made.connect_ex(("127.0.0.1", 9))
+        return x
+
+    def sorts(xs: list[int]) -> list[int]:
+        xs.sort()
+        return xs
+
+    opened = fs.analyze(functools.partial(writes, tmp_path / "out"), "pure", sample=[1], tests=4)["pure"]
+    assert opened.evidence == f"writes(1) opened the file {tmp_path / 'out'}"
+    assert fs.analyze(connects, "pure")["pure"].evidence == "connects(0) connected to ('127.0.0.1', 9)"
+    assert fs.analyze(sorts, "pure")["pure"].evidence == "sorts([1, 0]) changed its argument: [1, 0] became [0, 1]"

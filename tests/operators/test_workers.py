@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import datetime
+import importlib
 import random
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 from numpy.random import rand
 
 from firesteel import operators
+from firesteel.evidence.operators import Firing
+from firesteel.operators.analysis import Wanted, analyze
 from firesteel.operators.execute import Loaded
 from firesteel.operators.outcomes import Gave, Job, Seen, Twice
-from firesteel.operators.workers import Workers
+from firesteel.operators.sending import CannotLoad
+from firesteel.operators.workers import Workers, _stop_idle
+from tests.operators.zoo import instances
 
 _calls: list[int] = []
 _last: list[float] = []
@@ -94,6 +101,47 @@ def test_numpys_are_not_either() -> None:
 
 def test_an_output_is_what_it_was_when_it_came() -> None:
     assert outputs(ran(reuses_a_buffer, ((1,), (2,)))[0]) == [[1], [2]]
+
+
+def test_a_worker_loads_little_and_the_rest_when_it_is_asked_for() -> None:
+    # Functions within functions are sent by value, so this module is not imported there.
+    def heavy_modules(x: int) -> list[str]:
+        import sys
+
+        return sorted({"firesteel.api", "pyspark"} & set(sys.modules))
+
+    def asks_for_firesteel(x: int) -> list[str]:
+        import firesteel as fs
+
+        return [fs.equality().__class__.__name__, fs.operators.reducer(max).name, fs.Verdict.TRUE.name]
+
+    _stop_idle()  # those that wait have loaded what earlier tests needed
+    assert outputs(ran(heavy_modules, ((1,),))[0]) == [[]]
+    assert outputs(ran(asks_for_firesteel, ((1,),))[0]) == [["Equality", "max", "TRUE"]]
+
+
+def test_modules_that_the_user_sends_by_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyspark import cloudpickle
+
+    (tmp_path / "only_here.py").write_text("def twice(x): return 2 * x")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("only_here")
+    monkeypatch.setattr(sys, "path", [each for each in sys.path if each != str(tmp_path)])
+    loaded = Loaded(operators.function(module.twice))
+    with pytest.raises(CannotLoad, match="only_here"), Workers(loaded) as workers:
+        workers.ready()
+    cloudpickle.register_pickle_by_value(module)
+    try:
+        assert outputs(ran(module.twice, ((3,),))[0]) == [6]
+    finally:
+        cloudpickle.unregister_pickle_by_value(module)
+
+
+@pytest.mark.parametrize("name", ["clips_in_place", "fills_in_place", "sorts_in_place", "zeroes_then_adds"])
+def test_a_frame_that_is_changed_in_place(name: str) -> None:
+    (instance,) = [each for each in instances() if each.operator.name == name]
+    (finding,) = analyze(Wanted(instance.operator, ("pure",), tests=40)).findings
+    assert isinstance(finding.proof, Firing) and "became" in finding.proof.did[0]
 
 
 def test_which_lines_are_reached() -> None:

@@ -1,7 +1,7 @@
 """The zoo: operators whose true answers are known, each argued in a line.
 
 `no` are the properties that an operator violates, `yes` those of which it is a right look-alike. What is in neither is
-not claimed here. `zoo_calls`, `zoo_folds` and `zoo_columns` hold the instances by the way they are fed.
+not claimed here. The other modules `zoo_*` hold the instances by the way they are fed.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ class Zoo:
 @cache
 def instances() -> tuple[Instance, ...]:
     """All of them."""
-    from tests.operators import zoo_calls, zoo_columns, zoo_folds, zoo_ports, zoo_values
+    from tests.operators import zoo_calls, zoo_columns, zoo_folds, zoo_frames, zoo_ports, zoo_values
 
-    found = [each for zoo in (zoo_calls, zoo_values, zoo_folds, zoo_columns, zoo_ports) for each in zoo.ZOO.instances]
-    return tuple(found)
+    zoos = (zoo_calls, zoo_values, zoo_folds, zoo_columns, zoo_frames, zoo_ports)
+    return tuple(each for zoo in zoos for each in zoo.ZOO.instances)
 
 
 def pairs(*, violated: bool) -> list[tuple[Instance, str]]:

@@ -83,6 +83,7 @@ def test_a_planted_bug_is_found_and_confirmed_alone(spark, runs):
     assert 1 <= sum(runs["alone"]) <= 10, runs
 
 
+@pytest.mark.slow
 def test_a_rare_bug_is_found_in_bulk_and_confirmed_alone(spark, runs):
     with pytest.raises(fs.Falsified) as failure:
         fs.for_all(numbers, lambda f: f.where("n <> 97"), same, cases=200, spark=spark)
@@ -118,6 +119,7 @@ def test_cases_that_cannot_be_carried_run_several_at_once(spark, monkeypatch):
     assert running == [0] * len(running), "one by one, none runs while another is built"
 
 
+@pytest.mark.slow
 def test_without_bulk_every_case_runs_alone(spark, runs):
     report = fs.for_all(numbers, identity, same, cases=10, bulk=False, spark=spark)
     assert runs["together"] == [] and sum(runs["alone"]) == 10
@@ -219,6 +221,7 @@ def test_notes_and_targets_work(spark):
     assert fs.for_all(numbers, identity, fs.always(noted), cases=20, spark=spark).cases == 20
 
 
+@pytest.mark.slow
 def test_notes_are_shown(spark):
     with pytest.raises(fs.Falsified) as failure:
         fs.for_all(numbers, loses_some, fs.always(noted), cases=20, spark=spark)
@@ -338,6 +341,7 @@ def test_a_wrong_event_time_column_is_named(spark, bulk, on):
         fs.for_all(clicks, lambda f: f, fs.always(lambda now: True), over=hours, cases=10, bulk=bulk, spark=spark)
 
 
+@pytest.mark.slow
 def test_every_window_is_judged_also_where_output_turns_out_to_be_large(spark):
     from datetime import UTC, datetime
 

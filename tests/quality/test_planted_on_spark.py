@@ -24,6 +24,7 @@ def test_forgetful_ban_list(spark):
     ]
 
 
+@pytest.mark.slow
 def test_ban_list_that_remembers(spark):
     passes(spark, events(), banned_users, formula(), output_mode="complete")
 
@@ -56,6 +57,7 @@ def counts_are_right(now):
     return now.output.same_as(list(counted.items()))
 
 
+@pytest.mark.slow
 def test_off_by_one_window(spark):
     found = caught(spark, clicks, off_by_one, fs.always(counts_are_right), output_mode="complete")
     minutes = [r.minute for batch in found.inputs["input"] for r in batch]
@@ -98,6 +100,7 @@ def balances_are_right(now):
     return now.output.same_as([(account, total[account]) for account in sorted(changed)])
 
 
+@pytest.mark.slow
 def test_lost_update(spark):
     def last_deposit_only(frame):
         return frame.groupBy("account").agg(F.max("amount").cast("long").alias("balance"))
@@ -128,12 +131,14 @@ def with_names(how):
     return job
 
 
+@pytest.mark.slow
 def test_join_that_loses_rows(spark):
     found = caught(spark, orders, with_names("inner"), nothing_lost)
     needed = [r.customer for batch in found.inputs["input"][: len(found.trace)] for r in batch]
     assert 3 in needed and records_in(found) <= 2
 
 
+@pytest.mark.slow
 def test_outer_join(spark):
     passes(spark, orders, with_names("left"), nothing_lost)
 

@@ -41,6 +41,7 @@ def test_an_answer_that_is_always_wrong(spark, streams):
     assert fs.stable(streams, from_three, under=ROWS, property=all_from_three, cases=1).verdict is fs.Verdict.TRUE
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_wrong_in_one_run_and_accepted(spark, streams):
     """What `accept` lets pass, the property still has to hold for: here only the rows of a batch that is reversed."""
     first = lambda frame: frame.limit(1)  # noqa: E731

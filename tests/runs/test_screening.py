@@ -112,16 +112,38 @@ def test_a_short_case_of_middling_size_is_judged_before_a_bulk_run():
     assert screen()[1].small_one([sized(2, 0)] * 8) is None
 
 
-def test_that_case_is_one_of_those_that_are_compared_with_the_bulk_run():
+def test_that_case_is_compared_with_the_bulk_run_and_so_is_another_one():
+    """It was chosen for being short, so it is not a sample of the others."""
     judge, screening = screen(runner=(runner := Runner()))
     cases = [case(2, first) for first in range(20)]
-    judge(cases[7])
+    judge(cases[10])
     screening(cases, later=False)
-    assert runner.ran_alone == [2] and runner.ran_apart == [] and runner.ran_together == [2] * 20
-    wrong, screening = screen(runner=Runner(wrong_from=1))
-    wrong(cases[7])
+    assert runner.ran_alone == [2] and runner.ran_apart == [2] and runner.ran_together == [2] * 20
+    assert screening.compared == 2 and judge.disagreement is None
+    assert [judge.is_screened(each) for each in cases].count(False) == 2, "the sample is another case"
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_either_of_them_shows_that_a_bulk_run_is_wrong(first):
+    """Cases with one batch come out wrong: the one that is judged first, or all the others."""
+
+    class WrongWithOneBatch(Runner):
+        def together(self, cases, *, also_single):
+            return [self.trace(run, 0 if run.length == 1 else 99) for run in cases]
+
+    judge, screening = screen(runner=WrongWithOneBatch())
+    short, long = case(1, 100), [case(2, first) for first in range(20)]
+    cases = [short, *long] if first == 0 else [long[0], *(case(1, first) for first in range(100, 120))]
+    judge(cases[0])
     screening(cases, later=False)
-    assert wrong.disagreement is not None
+    assert judge.disagreement is not None
+
+
+def test_where_all_cases_are_the_same_one_is_enough():
+    judge, screening = screen(runner=(runner := Runner()))
+    judge(case(2))
+    screening([case(2) for _ in range(20)], later=False)
+    assert runner.ran_apart == [] and screening.compared == 1 and judge.disagreement is None
 
 
 def test_a_case_that_was_decided_early_is_not_enough_to_compare():

@@ -1,5 +1,7 @@
 """How a check says how it passed: counted over its cases, with runs that are made up; no Spark."""
 
+from dataclasses import replace
+
 import hypothesis
 import pytest
 
@@ -43,10 +45,10 @@ def report(runner=None, formula=None, checking=None):
 def test_cases_in_bulk_and_compared():
     found = report()
     bulk, alone = found.ran.in_bulk, found.ran.alone
-    assert found.ran == Ran(in_bulk=bulk, alone=alone, compared=1, records_in=40, records_out=40)
-    assert bulk + alone == 20 and 1 <= alone <= 3, "the sample was run alone, and may have been drawn more than once"
+    assert found.ran == Ran(in_bulk=bulk, alone=alone, compared=2, records_in=40, records_out=40)
+    assert bulk + alone == 20 and 2 <= alone <= 4, "a sample was run alone, and may have been drawn more than once"
     assert found.summary() == (
-        f"true in 20 cases: {bulk} in bulk, {alone} alone, 1 run both ways with the same result; "
+        f"true in 20 cases: {bulk} in bulk, {alone} alone, 2 run both ways with the same result; "
         "records: 40 in, 40 out, 0 dropped as late"
     )
 
@@ -139,3 +141,37 @@ def test_events_of_hypothesis_may_be_told_in_predicates(checking):
         return now.input[0].n < 5
 
     assert report(formula=fs.always(telling), checking=checking).verdict is Verdict.FALSE
+
+
+@pytest.mark.parametrize("checking", [Checking(cases=20), Checking(cases=5, bulk=False)], ids=["bulk", "alone"])
+def test_events_are_counted_by_case(checking):
+    asked = []
+
+    def telling(now):
+        hypothesis.event("asked")
+        hypothesis.event("records", payload=len(now.input))
+        if not asked:
+            hypothesis.event("for the first time")
+        asked.append(now)
+        return True
+
+    given = fs.Case(fs.Stream("n INT NOT NULL", [[(1,)], [(7,), (8,)]]))
+    found = report(formula=fs.always(telling), checking=replace(checking, examples=(given,)))
+    drawn = checking.cases
+    counts = {"asked": drawn + 1, "records: 1": drawn, "records: 2": 1, "for the first time": 1}
+    assert dict(found.ran.events) == counts and found.ran.events[0] == ("asked", drawn + 1), "the most frequent first"
+    assert f"; events: 'asked' in {drawn + 1} cases, 'records: 1' in {drawn} cases, " in found.summary()
+
+
+def test_of_many_events_the_most_frequent_are_shown():
+    events = tuple((f"event {number}", 10 - number) for number in range(8))
+    text = Report(Verdict.TRUE, 10, ran=Ran(alone=10, events=events)).summary()
+    assert text.endswith("; events: 'event 0' in 10 cases, 'event 1' in 9 cases, 'event 2' in 8 cases, "
+                         "'event 3' in 7 cases, 'event 4' in 6 cases, 3 more")  # fmt: skip
+
+
+def test_a_case_that_fails_first_says_nothing_of_bulk_runs():
+    """Others were run together only to find out whether the case can be made simpler in bulk."""
+    found = report(formula=fs.always(lambda now: now.input[0].n is None))
+    assert found.verdict is Verdict.FALSE and found.ran.compared
+    assert found.summary().startswith("false in 1 case: 1 alone (the first drawn case failed); records: ")

@@ -99,14 +99,18 @@ class Sure(Many):
 large = st.lists(st.integers(0, 1000), max_size=20)
 
 
+def length(values):
+    return (len(values),)
+
+
 def too_large(values):
     return Answer(any(value > 600 for value in values), closeness=float(max(values, default=0)))
 
 
 def test_many_at_once_give_the_same_as_one_by_one():
-    alone = find(wanted(large, size=len), too_large)
+    alone = find(wanted(large, size=length), too_large)
     many = Many(too_large)
-    together = find(wanted(large, size=len), too_large, many)
+    together = find(wanted(large, size=length), too_large, many)
     assert alone.failing.value == together.failing.value == [601]
     assert (alone.failing.number, alone.failing.original) == (together.failing.number, together.failing.original)
     assert many.calls[0] == (500, False) and len(many.calls) < 40, "in rounds"
@@ -116,7 +120,7 @@ def test_many_at_once_give_the_same_as_one_by_one():
 def test_rounds_of_a_few_are_enough():
     """Where only three are judged at once, as in three threads."""
     many = Many(too_large, size=3)
-    result = find(wanted(large, size=len), too_large, many)
+    result = find(wanted(large, size=length), too_large, many)
     assert result.failing.value == [601] and result.failing.in_rounds and result.failing.cut_short is None
     assert all(size <= 3 for size, later in many.calls[1:] if later), "no round is larger"
 
@@ -129,7 +133,7 @@ def test_shrinking_ends_after_so_many_candidates(size):
         judged.append(values)
         return too_large(values)
 
-    result = find(wanted(large, size=len, shrink_candidates=5), judge, Many(judge, size=size))
+    result = find(wanted(large, size=length, shrink_candidates=5), judge, Many(judge, size=size))
     assert result.failing.cut_short == CutShort("shrink_candidates", 5)
     assert len(judged) <= result.failing.number + 5 + 4, "the last one is judged again, and so are its notes"
 
@@ -224,7 +228,7 @@ def test_a_function_that_answers_differently_the_second_time_is_believed_the_fir
         original.append(values)
         return Answer(values == original[0] or asked.count(values) <= times)
 
-    result = find(wanted(large, 50, size=len), flaky, Sure(flaky) if together else None)
+    result = find(wanted(large, 50, size=length), flaky, Sure(flaky) if together else None)
     assert result.failing.value == [601] and result.failing.judgement.fails
 
 
@@ -236,7 +240,7 @@ def test_what_fails_at_a_glance_only_does_not_fail():
 
 def test_what_shrinks_at_a_glance_only_is_shrunk_one_by_one():
     """At a glance everything fails, so rounds end with what does not fail by itself."""
-    result = find(wanted(large, size=len), too_large, Many(too_large, wrong=lambda value: True))
+    result = find(wanted(large, size=length), too_large, Many(too_large, wrong=lambda value: True))
     assert result.failing.value == [601] and result.failing.in_rounds, "rounds were tried"
 
 
@@ -296,7 +300,7 @@ def test_shrinking_ends_when_time_is_up():
         time.sleep(0.01)
         return too_large(values)
 
-    result = find(wanted(large, size=len, shrink_seconds=0.0), slow)
+    result = find(wanted(large, size=length, shrink_seconds=0.0), slow)
     assert (
         result.failing.cut_short == CutShort("shrink_seconds", 0.0) and result.failing.value == result.failing.original
     )
@@ -311,7 +315,7 @@ def test_a_function_that_cannot_take_a_simpler_value_ends_nothing(together):
             raise PredicateError("not made for this one")
         return too_large(values)
 
-    result = find(wanted(large, size=len), judge, Many(judge) if together else None)
+    result = find(wanted(large, size=length), judge, Many(judge) if together else None)
     assert result.failing.judgement.fails and len(result.failing.value) <= 2 and result.failing.value != [601]
 
 
@@ -360,7 +364,7 @@ def test_what_is_known_counts_when_time_is_up():
             return True
 
     many = Slow(too_large)
-    result = find(wanted(large, size=len, shrink_seconds=0.1), too_large, many)
+    result = find(wanted(large, size=length, shrink_seconds=0.1), too_large, many)
     assert result.failing.cut_short == CutShort("shrink_seconds", 0.1)
     assert result.failing.value != result.failing.original
 
@@ -408,3 +412,63 @@ def test_an_assumption_that_refuses_at_a_glance_costs_nothing_more():
 
     result = find(Wanted(large, "refusing", 20, FRESH), judge, Refusing(judge))
     assert result.cases == 0 and asked == []
+
+
+# --- how small a value becomes: these are given choices at which the search once ended ---
+
+WORDS = st.lists(st.sampled_from(["goal", "vote", "the"]), max_size=6)
+DOCUMENTS = st.lists(st.tuples(st.sampled_from("ABC"), WORDS), max_size=3, unique_by=lambda document: document[0])
+TWO_BATCHES = st.tuples(DOCUMENTS, DOCUMENTS)
+
+
+def records_and_how_late(batches):
+    counts = [len(documents) + sum(len(words) for _, words in documents) for documents in batches]
+    return sum(counts), sum(at * count for at, count in enumerate(counts))
+
+
+def has_a_word(batches):
+    return Answer(any(word != "the" for documents in batches for _, words in documents for word in words))
+
+
+@pytest.mark.parametrize("size", [1, 3, 200])
+@pytest.mark.parametrize(
+    "choices",
+    [
+        # A list of different elements drew A, then A once more, which does not count, and then B with a word.
+        (True, 0, False, True, 0, False, 1, True, 0, False, False, False),
+        # The document is in the second batch.
+        (False, True, 0, True, 0, False, False),
+    ],
+    ids=["drawn again", "late"],
+)
+def test_it_ends_at_the_smallest_value(choices, size):
+    search = Wanted(TWO_BATCHES, "small", 1, FRESH, records_and_how_late, first=choices, as_examples=False)
+    result = find(search, has_a_word, Many(has_a_word, size=size))
+    assert result.failing.original != result.failing.value == ([("A", ["goal"])], [])
+
+
+def test_hypothesis_and_rounds_take_turns():
+    """With so many lists rounds do not find the document of two. Hypothesis does, and puts it into the second batch."""
+    more = st.lists(st.integers(0, 9), max_size=2)
+    strategy = st.tuples(DOCUMENTS, DOCUMENTS, *[more] * 14).map(lambda drawn: drawn[:2])
+    choices = (True, 0, False, True, 0, False, 1, True, 0, False, False, False, *(False,) * 14)
+    search = Wanted(strategy, "turns", 1, FRESH, records_and_how_late, first=choices, as_examples=False)
+    result = find(search, has_a_word, Many(has_a_word, size=3))
+    assert result.failing.value == ([("A", ["goal"])], [])
+
+
+@pytest.mark.parametrize("size", [1, 3, 200])
+def test_what_a_shorter_list_leaves_open_is_drawn_at_its_simplest(size):
+    """Without the empty lists at the beginning there are too few choices. At random, there would be more numbers."""
+    lists = st.tuples(*[st.lists(st.integers(0, 9), max_size=5)] * 6)
+
+    def fails(values):
+        hypothesis.note(repr(values))
+        return Answer(9 in [n for numbers in values for n in numbers])
+
+    def late(values):
+        return sum(map(len, values)), sum(at * len(numbers) for at, numbers in enumerate(values))
+
+    search = Wanted(lists, "late", 1, FRESH, late, first=(False,) * 5 + (True, 9, False))
+    failing = find(search, fails, Many(fails, size=size)).failing
+    assert failing.value == ([9], [], [], [], [], []) and failing.notes == (repr(failing.value),)

@@ -43,7 +43,7 @@ def searched(choices, fails):
     def candidate(asked):
         drawn = numbers(asked)
         exact = (*tuple(part for number in drawn for part in (True, number)), False)
-        return Candidate(exact, drawn, len(drawn), tuple(asked))
+        return Candidate(exact, drawn, (len(drawn),), tuple(asked))
 
     search = Rounds(candidate(choices), draw, lambda found: [each for each in found if fails(each.value)])
     rounds = 0
@@ -136,10 +136,10 @@ def test_only_what_was_drawn_as_asked_is_put_together(mended):
     def draw(wanted):
         # A mended one has one choice more than was asked for.
         drawn = [(*asked, *([0] if mended else [])) for asked in wanted]
-        return [Candidate(c, numbers(c), len(numbers(c)), a) for c, a in zip(drawn, wanted, strict=True)]
+        return [Candidate(c, numbers(c), (len(numbers(c)),), a) for c, a in zip(drawn, wanted, strict=True)]
 
     first = as_choices([9, 8, 7])
-    search = Rounds(Candidate(first, [9, 8, 7], 3, first), draw, list)
+    search = Rounds(Candidate(first, [9, 8, 7], (3,), first), draw, list)
     search._first = []  # what comes before the edits
     assert search.round() and len(search.found.choices) < len(first)
     assert bool(search._together) is not mended

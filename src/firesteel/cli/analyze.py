@@ -16,13 +16,15 @@ from firesteel.errors import InvalidArgument, described
 def main(chosen: argparse.Namespace) -> int:
     """Analyzes a function; 1 if evidence against some property was found that was asked for by name, else 0."""
     from firesteel import promises
+    from firesteel.operators.guessing import UnclearKind
 
     try:
         given = _operator(chosen.function, chosen)
         names = [chosen.explain] if chosen.explain else chosen.property or []
         table = promises.analyze(given, *names, tests=chosen.tests, seconds=chosen.seconds)
     except InvalidArgument as error:
-        print(f"firesteel analyze: {error}", file=sys.stderr)
+        hint = "" if chosen.kind else ". Here, --kind says what it is: --kind reducer, --kind function, ..."
+        print(f"firesteel analyze: {error}{hint if isinstance(error, UnclearKind) else ''}", file=sys.stderr)
         return 2
     if chosen.json:
         print(json.dumps(table.to_dict()))

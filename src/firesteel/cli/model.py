@@ -43,7 +43,7 @@ def _run(chosen: argparse.Namespace) -> int:
 
 def _verify(chosen: argparse.Namespace) -> int:
     from firesteel.model import msvl
-    from firesteel.models import verify
+    from firesteel.verification import verify
 
     report = verify(
         msvl.load(Path(chosen.file)),
@@ -110,7 +110,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 COMMAND = Command(
     name="model",
-    place=40,
+    place=50,
     invitation="run and verify a model in MSVL",
     summary="run a model that is written in MSVL, or check that all its runs satisfy a formula",
     description="Runs programs of the modelling language MSVL. Spark is not needed. The exit code is 1 if a run breaks "

@@ -56,6 +56,8 @@ class Judged:
     of: int
     value: Any
     judgement: Any
+    events: tuple[str, ...] = ()
+    """What `hypothesis.event` was told."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +70,23 @@ class Shrinking:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """A log is being read."""
+
+    events: int
+    size: int
+    """How many bytes were read."""
+    of: int
+
+
+@dataclass(frozen=True)
 class Concluded:
     """The check has its answer."""
 
     report: Any
 
 
-Event: TypeAlias = Started | Drawn | Screening | Screened | Judging | Judged | Shrinking | Concluded
+Event: TypeAlias = Started | Drawn | Screening | Screened | Judging | Judged | Shrinking | Reading | Concluded
 Listener: TypeAlias = Callable[[Event], None]
 
 

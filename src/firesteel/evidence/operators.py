@@ -18,6 +18,8 @@ class Subject:
     place: str | None = None
     columns: tuple[tuple[str, ...], ...] = ()
     """The names of the columns of every port, where it takes columns."""
+    written: str = ""
+    """The call that makes the operator."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +84,22 @@ class Finding:
     """In how many of the tests there was any output."""
     why: str = ""
     """Why the question is open, where testing itself went wrong."""
+    trouble: str = ""
+    """What went wrong in some of the tests: calls that did not return, or that ended their process."""
+    unchanged: tuple[str, ...] = ()
+    """Of `keeps_columns`: the columns that pass unchanged."""
     confirmed: str = ""
     """What real Spark did with the evidence, if it was asked."""
     suppressed: str = ""
     """Why the finding is harmless, in the user's words."""
     replay: str = ""
     seconds: float = 0.0
+
+
+def is_open(finding: Finding) -> bool:
+    """Was nothing found out, not even that it is potentially so?"""
+    undecided = finding.verdict is Verdict.INCONCLUSIVE and bool(finding.why)
+    return undecided and finding.settled_by in (None, "deterministic", "picklable")
 
 
 @dataclass(frozen=True)

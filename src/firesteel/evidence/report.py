@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from firesteel.evidence.frames import Difference, Undecided
 from firesteel.evidence.limits import CutShort
+from firesteel.evidence.logs import Verified
 from firesteel.evidence.models import BoundMet, BrokenRun, Explored
 from firesteel.evidence.nothing import Nothing
 from firesteel.evidence.operators import BrokenPromise
@@ -20,9 +21,10 @@ from firesteel.values.batches import Batch
 from firesteel.values.cases import Case
 from firesteel.values.windows import Window
 
-Evidence: TypeAlias = Counterexample | Nothing | Difference | Undecided | BrokenPromise | BrokenRun | BoundMet
-"""A class for each kind; renderers match on it. Evidence of schedules, lint findings and event logs will be
-further classes here."""
+Evidence: TypeAlias = (
+    Counterexample | Nothing | Difference | Undecided | BrokenPromise | BrokenRun | BoundMet | Verified
+)
+"""A class for each kind; renderers match on it. Lint findings will be further classes here."""
 
 
 class Claimed(Enum):
@@ -31,6 +33,7 @@ class Claimed(Enum):
     PROPERTY = "property"
     EQUIVALENCE = "equivalence"
     STABILITY = "stability"
+    RULE = "rule"
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,7 @@ class WhyAlone(Enum):
     ENGINE = "this engine has no bulk runs"
     FEW = "too few cases for a bulk run"
     FAILED = "the subject failed"
-    FIRST = "the first case failed"
+    FIRST = "the first drawn case failed"
 
 
 @dataclass(frozen=True)
@@ -157,6 +160,8 @@ class Ran:
     dropped: int | None = 0
     """What Spark dropped as late; None where that is not known."""
     premises: tuple[Premise, ...] = ()
+    events: tuple[tuple[str, int], ...] = ()
+    """What `hypothesis.event` was told, and in how many cases; the most frequent first."""
 
 
 @dataclass(frozen=True)

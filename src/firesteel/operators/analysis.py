@@ -11,6 +11,7 @@ from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.operators import Finding, Findings, Subject
 from firesteel.logic.verdicts import Verdict
 from firesteel.names import place_of
+from firesteel.operators import symbolic
 from firesteel.operators.carrying import picklable, unloadable
 from firesteel.operators.constants import pool_of
 from firesteel.operators.examine import Budget, Examiner, decoded
@@ -20,8 +21,9 @@ from firesteel.operators.kinds import Family, Kind, Operator, inner_function
 from firesteel.operators.order import ORDER, applicable, possible, why_not
 from firesteel.operators.outcomes import Gave, Job, Late
 from firesteel.operators.properties import About, feed
+from firesteel.operators.sending import CannotLoad
 from firesteel.operators.techniques import OURS, Technique
-from firesteel.operators.workers import CannotLoad, Workers
+from firesteel.operators.workers import Workers
 from firesteel.values.equality import EXACT, Equality
 
 
@@ -62,7 +64,8 @@ def analyze(wanted: Wanted) -> Findings:
         findings, said = _not_loaded(wanted, str(error)), ""
     except NoInputs as error:
         findings, said = _all_open(wanted, str(error)), ""
-    subject = Subject(operator.name, operator.kind.value, place_of(inner_function(operator.function)), _names(operator))
+    place = place_of(inner_function(operator.function))
+    subject = Subject(operator.name, operator.kind.value, place, _names(operator), operator.written)
     return Findings(subject, tuple(findings), said, time.monotonic() - started)
 
 
@@ -77,7 +80,7 @@ def _with_workers(
         workers.ready()
         inputs = known if known is not None else _tried(operator, workers, wanted.limit)
         findings = _examined(wanted, About(operator, inputs), workers, loaded)
-    return findings, f"{inputs.said} ({inputs.source})"
+    return findings, f"values of {inputs.source}" if inputs.is_sample else f"{inputs.said} ({inputs.source})"
 
 
 def _refuse(wanted: Wanted) -> None:
@@ -153,9 +156,36 @@ def _examined(wanted: Wanted, about: About, workers: Workers, loaded: Loaded) ->
             done[name] = examiner.replayed(name, decoded(wanted.replay), budget)
         elif name == "picklable":
             done[name] = picklable(examiner, loaded, budget)
+        elif name == "selective":
+            done[name] = _selective(examiner, done, budget)
         else:
             done[name] = examiner.answer(name, budget)
+    if wanted.replay is None and symbolic.is_there():
+        done |= _solved(examiner, done, Budget(wanted.tests, until, wanted.limit))
     return list(done.values())
+
+
+def _solved(examiner: Examiner, done: dict[str, Finding], budget: Budget) -> dict[str, Finding]:
+    """What symbolic search refutes of what is still open."""
+    names = symbolic.wanted_of(examiner.about, done)
+    seconds = min(symbolic.SECONDS, budget.until - time.monotonic())
+    found: dict[str, Finding] = {}
+    for name, material in examiner.workers.solved(examiner.about, names, seconds) if names and seconds > 1 else ():
+        finding = examiner.replayed(name, material, budget)
+        if finding.proof is not None:
+            found[name] = replace(finding, tests=finding.tests + done[name].tests)
+    return found
+
+
+def _selective(examiner: Examiner, done: dict[str, Finding], budget: Budget) -> Finding:
+    """At most one output, and sometimes none: without a firing that had none, it is potentially one_to_one."""
+    finding = examiner.answer("selective", budget)
+    if finding.verdict is Verdict.FALSE or finding.why:
+        return finding
+    single = done.get("one_to_one") or examiner.answer("one_to_one", budget)
+    if single.verdict is Verdict.FALSE:  # as it has never two outputs, this one has none
+        return replace(finding, proof=single.proof, replay=single.replay)
+    return replace(finding, settled_by="one_to_one", why="every firing had an output: it is potentially one_to_one")
 
 
 def _settled(name: str, about: About, done: dict[str, Finding]) -> Finding | None:

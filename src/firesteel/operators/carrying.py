@@ -18,7 +18,7 @@ from firesteel.logic.verdicts import Verdict
 from firesteel.operators.comparing import Pair, Side, differ, has_output
 from firesteel.operators.examine import Budget, Examiner, encoded
 from firesteel.operators.execute import Loaded, perform
-from firesteel.operators.outcomes import Job, Seen
+from firesteel.operators.outcomes import Job, Late, Seen
 from firesteel.operators.process import prepare_child
 from firesteel.operators.properties import feed
 from firesteel.operators.techniques import Maker
@@ -36,6 +36,8 @@ def picklable(examiner: Examiner, loaded: Loaded, budget: Budget) -> Finding:
 
     `lambda x: x + 1` has it. A function that holds an open file or a lock has it not.
     """
+    if examiner.hopeless:
+        return Finding("picklable", Verdict.INCONCLUSIVE, why=examiner.hopeless)
     tests = Maker(examiner.about, "picklable", examiner.techniques, examiner.pool, Random(examiner.seed))
     materials = tests.some(_TESTS)
     runs = tuple(feed(examiner.about, each) for each in materials)
@@ -51,7 +53,8 @@ def picklable(examiner: Examiner, loaded: Loaded, budget: Budget) -> Finding:
         # Two hash seeds may agree by chance where a third does not: that is no matter of pickling.
         differing = _differing(runs, [here, again], [*there, *examiner.workers.others(job)], examiner)
     if differing is None:
-        return replace(finding, outputs=outputs)
+        why = "" if outputs else "it can be loaded in a new process, but no test had any output to compare"
+        return replace(finding, outputs=outputs, why=why)
     number, mine, theirs = differing
     proof = Different(Observed(runs[number], mine), Observed(runs[number], theirs, elsewhere=True))
     line = encoded(materials[number])
@@ -88,7 +91,11 @@ def _of_original(loaded: Loaded, job: Job) -> list[Seen]:
         try:
             os.close(reading)
             prepare_child()
-            seen = [perform(loaded, run, job) for run in job.runs]
+            seen: list[Seen] = []
+            for run in job.runs:
+                seen.append(perform(loaded, run, job))
+                if any(isinstance(outcome, Late) for outcome in seen[-1].outcomes):
+                    break
             with os.fdopen(writing, "wb") as file:
                 file.write(pickle.dumps(seen))
         finally:

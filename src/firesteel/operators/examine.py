@@ -15,14 +15,16 @@ from typing import Any
 from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.operators import Finding, Proof
 from firesteel.logic.verdicts import Verdict
-from firesteel.operators.comparing import Pair, differ, has_output
+from firesteel.operators.comparing import Pair, differ
 from firesteel.operators.domains import Pool
+from firesteel.operators.forwarding import row_and_run, unchanged
 from firesteel.operators.kinds import Family
-from firesteel.operators.outcomes import Died, Job, Late, Raised, Seen
+from firesteel.operators.outcomes import Job, Seen
 from firesteel.operators.properties import About, Material
 from firesteel.operators.question import Question
 from firesteel.operators.questions import questions
 from firesteel.operators.shrinking import simpler_materials
+from firesteel.operators.tally import Tally
 from firesteel.operators.techniques import OURS, Maker, Technique, all_materials
 from firesteel.operators.workers import Workers
 from firesteel.values import lines
@@ -35,6 +37,8 @@ _APART, _ROUNDS_APART = 6, 3
 """How many tests of the first rounds have a process for every run: a fork costs as much as hundreds of calls."""
 _SHRINK_SECONDS = 4.0
 _TRUE_BY_WITNESS = ("prolific",)
+_OF_WHAT_RAISES = ("total", "pure")
+"""Properties that a function may be seen to lack though it never gives anything."""
 
 
 @dataclass
@@ -53,48 +57,6 @@ class Budget:
 
 
 @dataclass
-class _Tally:
-    """What was seen while a property was tested."""
-
-    tests: int = 0
-    outputs: int = 0
-    raised: int = 0
-    late: int = 0
-    died: int = 0
-    example: str = ""
-
-    def add(self, asked: Sequence[Question], answers: Sequence[Sequence[Seen]]) -> bool:
-        """Count one test; did it have any output that could be judged?"""
-        seen = [each for answer in answers for each in answer]
-        self.tests += 1
-        outcomes = [outcome for each in seen for outcome in each.outcomes]
-        late = [outcome for outcome in outcomes if isinstance(outcome, Late)]
-        died = [outcome for outcome in outcomes if isinstance(outcome, Died)]
-        raised = [outcome for outcome in outcomes if isinstance(outcome, Raised)]
-        self.late, self.died, self.raised = self.late + bool(late), self.died + bool(died), self.raised + bool(raised)
-        if died and not self.died - 1:
-            self.example = died[0].how
-        elif raised and not self.died:
-            self.example = f"{raised[0].kind}: {raised[0].message}".removesuffix(": ")
-        judged = any(question.could_be_judged(answer) for question, answer in zip(asked, answers, strict=True))
-        output = judged and any(has_output(each.all_outputs) for each in seen)
-        self.outputs += output
-        return output
-
-    def why(self, limit: float) -> str:
-        """What went wrong, if nothing was seen to come out."""
-        if self.outputs or not self.tests:
-            return ""
-        if self.late:
-            return f"it did not return within {limit:g} s"
-        if self.died:
-            return f"it ended its process ({self.example})"
-        if self.raised:
-            return f"it raised in every test ({self.example})"
-        return "no test had any output"
-
-
-@dataclass
 class Examiner:
     """Tests the properties of one operator, one after the other; the tests of one may serve the next."""
 
@@ -106,11 +68,17 @@ class Examiner:
     seed: int = 0
     saved: list[Material] = field(default_factory=list)
     shrinks: bool = True
+    hopeless: str = ""
+    """Why nothing can be found out: it never returned, ended its process or raised, in all tests of a property."""
+    raises: bool = False
+    """Is that because it raised?"""
 
     def answer(self, property: str, budget: Budget) -> Finding:
         """The finding for a property. Only evidence, a witness or a finite domain tried whole is more than open."""
+        if self.hopeless and not (self.raises and property in _OF_WHAT_RAISES):  # it would take the same seconds again
+            return Finding(property, Verdict.INCONCLUSIVE, why=self.hopeless)
         started = time.monotonic()
-        tally = _Tally()
+        tally = Tally()
         every = all_materials(self.about, property)
         found = None
         if every is not None:
@@ -118,24 +86,36 @@ class Examiner:
         if found is None and not (every is not None and self._was_whole(tally)):
             found = self._searched(property, budget, tally)
         finding = self._finding(property, found, tally, every is not None, budget)
+        if property == "keeps_columns" and tally.outputs:
+            finding = replace(finding, unchanged=self.unchanged(budget))
+        if tally.is_hopeless and not self.hopeless:
+            self.hopeless, self.raises = finding.why, tally.raised > 0
         return replace(finding, seconds=time.monotonic() - started)
+
+    def unchanged(self, budget: Budget) -> tuple[str, ...]:
+        """The columns that pass unchanged, as far as a few tests show."""
+        tests = Maker(self.about, "keeps_columns", self.techniques, self.pool, Random(self.seed))
+        fed = [found for each in tests.some(FIRST) if (found := row_and_run(self.about, each)) is not None]
+        seen = self.workers.run(Job(tuple(run for _, run in fed), budget.limit))
+        return unchanged([row for row, _ in fed], seen, self.equal)
 
     def replayed(self, property: str, material: Material, budget: Budget) -> Finding:
         """The finding for a property from one material alone."""
-        tally = _Tally()
+        tally = Tally()
         found = self._among(property, [material], budget, tally, None)
         return self._finding(property, found, tally, False, budget)
 
-    def _was_whole(self, tally: _Tally) -> bool:
+    def _was_whole(self, tally: Tally) -> bool:
         return tally.tests > 0 and tally.raised == tally.late == tally.died == 0
 
-    def _finding(self, property: str, found: _Found | None, tally: _Tally, whole: bool, budget: Budget) -> Finding:
+    def _finding(self, property: str, found: _Found | None, tally: Tally, whole: bool, budget: Budget) -> Finding:
         key = ", ".join(map(str, self.about.operator.key)) if property == "partition_isolated" else None
         if found is None:
             proved = whole and self._was_whole(tally) and property not in _TRUE_BY_WITNESS
             verdict = Verdict.TRUE if proved else Verdict.INCONCLUSIVE
             why = "every value was tried" if proved else tally.why(budget.limit)
-            return Finding(property, verdict, tally.tests, outputs=tally.outputs, why=why, key=key)
+            trouble = tally.trouble(budget.limit)
+            return Finding(property, verdict, tally.tests, outputs=tally.outputs, why=why, key=key, trouble=trouble)
         verdict = Verdict.TRUE if property in _TRUE_BY_WITNESS else Verdict.FALSE
         return Finding(
             property,
@@ -150,7 +130,7 @@ class Examiner:
 
     # --- searching ---
 
-    def _searched(self, property: str, budget: Budget, tally: _Tally) -> _Found | None:
+    def _searched(self, property: str, budget: Budget, tally: Tally) -> _Found | None:
         rng = Random(f"{self.seed} {property}")
         tests = Maker(self.about, property, self.techniques, self.pool, rng, self.saved)
         size, fresh, rounds = FIRST, False, 0
@@ -188,7 +168,7 @@ class Examiner:
         property: str,
         materials: Sequence[Material],
         budget: Budget,
-        tally: _Tally,
+        tally: Tally,
         tests: Maker | None,
         doubts: _Doubts | None = None,
     ) -> _Found | None:
@@ -224,10 +204,13 @@ class Examiner:
             for side in question.sides:  # a run that several questions share is one object
                 jobs.setdefault((side.elsewhere, question.watched), {})[id(side.run)] = side.run
         seen: dict[tuple[bool, bool, int], Seen] = {}
-        for (elsewhere, watched), runs in jobs.items():
+        begun = {}
+        for (elsewhere, watched), runs in jobs.items():  # the two workers work at the same time
             job = Job(tuple(runs.values()), limit, int(doubts.fresh), traced and not elsewhere, watched)
-            for number, each in zip(runs, self.workers.run(job, elsewhere=elsewhere), strict=True):
-                seen[elsewhere, watched, number] = each
+            begun[elsewhere, watched] = self.workers.begun(job, elsewhere=elsewhere)
+        for key, runs in jobs.items():
+            for number, each in zip(runs, begun[key](), strict=True):
+                seen[*key, number] = each
         return [[seen[side.elsewhere, q.watched, id(side.run)] for side in q.sides] for q in asked]
 
     # --- certainty ---
@@ -271,10 +254,13 @@ class Examiner:
 
     def _simplest(self, property: str, found: _Found, budget: Budget, until: float, *, sure: bool) -> _Found:
         best = found
+        # The first that still shows it is taken. Where a run costs as much as a process, few are tried at once.
+        size = 8 if self.about.operator.kind.family in (Family.COLUMNS, Family.GROUPS) else 40
         refused: set[bytes] = set()
         while time.monotonic() < until:
+            refused.add(_form(best.material))  # nothing is tried twice, so this comes to an end
             better = None
-            for some in _chunks(simpler_materials(self.about, best.material), 40):
+            for some in _chunks(simpler_materials(self.about, best.material), size):
                 if time.monotonic() >= until or better is not None:
                     break
                 new = [each for each in some if _form(each) not in refused]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import reduce
-from typing import Any
+from typing import Any, TypeAlias
 
 from firesteel.operators import clock
 from firesteel.operators.kinds import Family, Kind, Operator
@@ -32,14 +32,14 @@ def perform(loaded: Loaded, run: Sequence[Any], job: Job) -> Seen:
     """Every firing of a run, one after the other."""
     from firesteel.operators.watching import Lines, Watch
 
-    fire = _firing(loaded)
     functions = loaded.operator.functions
     lines = Lines(functions) if job.traced else None
     watch = Watch(functions) if job.watched else None
+    fire = firing(loaded, _as_it_is if watch is None else watch.frame)
     outcomes: list[Outcome] = []
     clock.start_again()
-    for firing in run:
-        given = _copied(firing)
+    for each in run:
+        given = _copied(each)
         if watch is not None:
             watch.before(given)
         if lines is not None:
@@ -95,20 +95,28 @@ def _kept(output: Any) -> Any:
         return Opaque(type(output).__name__)
 
 
-def _firing(loaded: Loaded) -> Callable[[Any], Iterable[Any]]:
+Note: TypeAlias = Callable[[Any], Any]
+"""Is shown each pandas object that the function is given, and gives it back."""
+
+
+def _as_it_is(frame: Any) -> Any:
+    return frame
+
+
+def firing(loaded: Loaded, note: Note = _as_it_is) -> Callable[[Any], Iterable[Any]]:
     """What one firing does: it takes what is fed and gives the outputs."""
     operator = loaded.operator
     match operator.kind.family:
         case Family.CALLS:
             return _call(operator)
         case Family.FOLDS if operator.kind is Kind.GROUPED_AGG:
-            return lambda fold: [_value(operator.function(*_series(fold[0][0], loaded.columns[0])))]
+            return lambda fold: [_value(operator.function(*map(note, _series(fold[0][0], loaded.columns[0]))))]
         case Family.FOLDS:
             return lambda fold: [_value(_folded(operator, fold))]
         case Family.COLUMNS:
-            return _columns(loaded)
+            return _columns(loaded, note)
         case Family.GROUPS:
-            return _groups(loaded)
+            return _groups(loaded, note)
 
 
 def _call(operator: Operator) -> Callable[[Any], Iterable[Any]]:
@@ -188,17 +196,16 @@ def _arrow(rows: Sequence[tuple[Any, ...]], columns: Sequence[tuple[str, str]]) 
     return pa.RecordBatch.from_arrays(arrays, names=[name for name, _ in columns])
 
 
-def _columns(loaded: Loaded) -> Callable[[Any], Iterable[Any]]:
+def _columns(loaded: Loaded, note: Note) -> Callable[[Any], Iterable[Any]]:
     function, columns = loaded.operator.function, loaded.columns[0]
     match loaded.operator.kind:
         case Kind.PANDAS_UDF:
-            if _takes_iterator(function):
-                return lambda batches: _iterated(function, [_series(batch, columns) for batch in batches])
-            return lambda batches: _called(function, [_series(batch, columns) for batch in batches])
+            give = _iterated if _takes_iterator(function) else _called
+            return lambda batches: give(function, [list(map(note, _series(batch, columns))) for batch in batches])
         case Kind.ARROW_UDF:
             return lambda batches: _called(function, [_arrow(batch, columns).columns for batch in batches])
         case Kind.MAP_IN_PANDAS:
-            return lambda batches: _rows(function(_frame(batch, columns) for batch in batches))
+            return lambda batches: _rows(function(note(_frame(batch, columns)) for batch in batches))
         case _:
             return lambda batches: _rows(function(_arrow(batch, columns) for batch in batches))
 
@@ -243,14 +250,14 @@ def _rows_of(frame: Any) -> Iterator[Any]:
         yield {name: _value(value) for name, value in zip(names, row, strict=True)}
 
 
-def _groups(loaded: Loaded) -> Callable[[Any], Iterable[Any]]:
+def _groups(loaded: Loaded, note: Note) -> Callable[[Any], Iterable[Any]]:
     operator, function = loaded.operator, loaded.operator.function
     ports = len(operator.inputs)
     with_key = _parameters(function) == ports + 1
     places = [[name for name, _ in loaded.columns[0]].index(str(each)) for each in operator.key]
 
     def fire(group: Sequence[Sequence[tuple[Any, ...]]]) -> Iterable[Any]:
-        frames = [_frame(rows, columns) for rows, columns in zip(group, loaded.columns, strict=True)]
+        frames = [note(_frame(rows, columns)) for rows, columns in zip(group, loaded.columns, strict=True)]
         first = next((rows[0] for rows in group if rows), ())
         key = tuple(first[place] for place in places) if first else ()
         return _rows_of(function(key, *frames) if with_key else function(*frames))

@@ -24,6 +24,10 @@ _OF_UDF: dict[int, Callable[..., Operator]] = {
 """By PySpark's number for a kind of UDF (`pyspark.util.PythonEvalType`)."""
 
 
+class UnclearKind(InvalidArgument):
+    """A bare function may be of several kinds."""
+
+
 def operator_of(given: Any) -> Operator:
     """The operator of a bare function; a function whose kind is not plain is refused.
 
@@ -32,7 +36,7 @@ def operator_of(given: Any) -> Operator:
     >>> operator_of(lambda a, b: a - b)
     Traceback (most recent call last):
         ...
-    firesteel.errors.InvalidArgument: f takes two arguments: a reducer or a UDF of two columns? Write \
+    firesteel.operators.guessing.UnclearKind: f takes two arguments: a reducer or a UDF of two columns? Write \
 operators.reducer(f) or operators.function(f)
     """
     if isinstance(given, Operator):
@@ -58,21 +62,21 @@ def _by_signature(given: Callable[..., Any]) -> Operator:
     hints = [hint for key, hint in hints_of(given).items() if key != "return"]
     said = [f"{getattr(hint, '__module__', '')}.{getattr(hint, '__qualname__', hint)}" for hint in hints]
     if any("DataFrame" in each for each in said):
-        raise InvalidArgument(
+        raise UnclearKind(
             f'{name} takes DataFrames: write operators.grouped_map({name}, key="user", input="user STRING, n INT") '
             f"or operators.map_in_pandas({name}, input=...)"
         )
     if said and all("Series" in each for each in said):
         gives = str(hints_of(given).get("return", ""))
         make = "pandas_udf" if "Series" in gives else "grouped_agg"
-        raise InvalidArgument(f'{name} takes columns: write operators.{make}({name}, input="price DOUBLE")')
+        raise UnclearKind(f'{name} takes columns: write operators.{make}({name}, input="price DOUBLE")')
     places = required(given)
     if places is None:
         if signature(given) is None:
             return kinds.function(given)  # a function of C: one value in is what it is tried with
         places = []
     if len(places) == 2:
-        raise InvalidArgument(
+        raise UnclearKind(
             f"{name} takes two arguments: a reducer or a UDF of two columns? Write operators.reducer({name}) or "
             f"operators.function({name})"
         )

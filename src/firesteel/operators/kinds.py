@@ -111,6 +111,25 @@ class Operator:
         """
         return self.label or short_name(self.function)
 
+    @property
+    def written(self) -> str:
+        """The call that makes it.
+
+        >>> from firesteel import operators
+        >>> operators.flat(str.split, key="word", input="word STRING").written
+        "operators.flat(split, key='word', input='word STRING')"
+        >>> operators.aggregate(0, lambda n, x: n + 1, max).written
+        'operators.aggregate(0, f, max)'
+        """
+        said = [repr(self.zero)] if self.kind is Kind.AGGREGATE else []
+        said += map(short_name, self.functions)
+        said += ["partitions=True"] if self.partitions else []
+        if self.key:
+            said.append(f"key={(self.key[0] if len(self.key) == 1 else list(self.key))!r}")
+        ports = ("left", "right") if len(self.inputs) == 2 else ("input",)
+        said += [f"{port}={schema!r}" for port, schema in zip(ports, self.inputs, strict=True) if schema is not None]
+        return f"operators.{self.kind.value}({', '.join(said)})"
+
     def __repr__(self) -> str:
         return f"{self.kind.value}({', '.join(map(short_name, self.functions))})"
 

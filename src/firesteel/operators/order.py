@@ -9,9 +9,9 @@ from firesteel.operators.properties import About
 ORDER = (
     "deterministic",
     "picklable",
+    "prolific",
     "one_to_one",
     "selective",
-    "prolific",
     "non_blocking",
     "stateless",
     "commutative",

@@ -38,7 +38,12 @@ class Died:
     how: str
 
 
-Outcome: TypeAlias = Gave | Raised | Late | Died
+@dataclass(frozen=True)
+class Skipped:
+    """The firing was never begun: too many before it were late, or died."""
+
+
+Outcome: TypeAlias = Gave | Raised | Late | Died | Skipped
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ class Watched:
     written: tuple[str, ...] = ()
     """Globals, closure variables and attributes that were changed."""
     opened: tuple[str, ...] = ()
-    """Files, sockets and processes that were opened."""
+    """What was opened, connected to, started, made or removed, in words."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,16 @@ class Job:
     """How many runs share a process in which the function was never called before: all of them if 0."""
     traced: bool = False
     watched: bool = False
+
+
+@dataclass(frozen=True)
+class Puzzle:
+    """What else a worker may be asked: to have a solver look for inputs that refute some properties."""
+
+    about: bytes
+    """The operator and its inputs, pickled."""
+    properties: tuple[str, ...]
+    seconds: float
 
 
 @dataclass(frozen=True)

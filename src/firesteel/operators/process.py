@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import os
 import pickle
+import resource
 import select
 import signal
 import struct
@@ -19,7 +21,7 @@ import sys
 import time
 from typing import Any
 
-from firesteel.operators.outcomes import Died, Job, Late, Opaque, Seen
+from firesteel.operators.outcomes import Died, Job, Late, Opaque, Puzzle, Seen, Skipped
 
 MEMORY = 2 << 30
 """How much memory a child may take beyond what the worker has, in bytes."""
@@ -36,14 +38,16 @@ def main(arguments: list[str]) -> None:
 
         clock.move(float(arguments[2]))
     # Before anything is forked, what every child needs, and what loading needs.
-    import pyspark.cloudpickle  # noqa: F401
+    from firesteel.operators import execute, sending, watching  # noqa: F401
 
-    from firesteel.operators import execute, watching  # noqa: F401
-
+    sending.cloudpickle()
     operator: Any = None
     while (message := receive(inbox)) is not None:
         if isinstance(message, Job):
             send(outbox, _done(operator, message))
+            continue
+        if isinstance(message, Puzzle):
+            send(outbox, _solved(operator, message))
             continue
         operator = None
         try:
@@ -70,7 +74,7 @@ def _done(operator: Any, job: Job) -> list[Seen]:
         more = _in_a_child(operator, job, len(seen), end)
         deaths += any(isinstance(outcome, Died | Late) for outcome in more[-1].outcomes)
         seen += more
-    return seen + [Seen((Died("given up after other deaths"),))] * (len(job.runs) - len(seen))
+    return seen + [Seen((Skipped(),))] * (len(job.runs) - len(seen))
 
 
 def _in_a_child(operator: Any, job: Job, start: int, end: int) -> list[Seen]:
@@ -92,6 +96,31 @@ def _in_a_child(operator: Any, job: Job, start: int, end: int) -> list[Seen]:
     return found[: end - start]
 
 
+def _solved(operator: Any, puzzle: Puzzle) -> list[tuple[str, Any]]:
+    """What a solver finds, in a child, until its time is up."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(reading)
+            from firesteel.operators.symbolic import suspects
+
+            prepare_child()
+            about = pickle.loads(puzzle.about)
+            until = time.monotonic() + puzzle.seconds
+            for found in suspects(operator, about, puzzle.properties, until):
+                _write(writing, pickle.dumps(found))
+        finally:
+            os._exit(0)
+    os.close(writing)
+    texts, why = _texts(reading, puzzle.seconds, time.monotonic() + puzzle.seconds + _GRACE)
+    os.close(reading)
+    if why is not None:
+        os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return [pickle.loads(text) for text in texts]
+
+
 def _ended_late(seen: Seen) -> bool:
     return any(isinstance(outcome, Late) for outcome in seen.outcomes)
 
@@ -102,12 +131,12 @@ def _ending(status: int) -> str:
     return f"the process ended itself with exit code {os.WEXITSTATUS(status)}"
 
 
-def _texts(source: int, patience: float) -> tuple[list[bytes], str | None]:
-    """The pickled results that a child writes until it ends, or until it is silent for too long."""
+def _texts(source: int, patience: float, until: float = math.inf) -> tuple[list[bytes], str | None]:
+    """The pickled results that a child writes until it ends, until it is silent for too long, or until a time."""
     held = b""
     texts: list[bytes] = []
     while True:
-        ready, _, _ = select.select([source], [], [], patience)
+        ready, _, _ = select.select([source], [], [], max(0.0, min(patience, until - time.monotonic())))
         if not ready:
             return texts, "late"
         piece = os.read(source, 1 << 20)
@@ -187,8 +216,6 @@ def prepare_child() -> None:
 
 
 def _limit_memory() -> None:
-    import resource
-
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         with open("/proc/self/statm", encoding="ascii") as file:

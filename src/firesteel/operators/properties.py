@@ -84,8 +84,9 @@ def stateless(about: About, material: Material) -> Iterator[Pair]:
         case Family.FOLDS:
             half = max(1, len(material) // 2)
             earlier, fold = fold_of(about, material[:half]), fold_of(about, material[half:] or material)
-            yield Pair(Side((fold,)), Side((earlier, fold), Look((1,))))
-            yield Pair(Side((fold,)), Side((fold, fold), Look((1,))))
+            alone = Side((fold,))
+            yield Pair(alone, Side((earlier, fold), Look((1,))))
+            yield Pair(alone, Side((fold, fold), Look((1,))))
         case Family.COLUMNS:
             yield from _rows_alone(about, material)
             if about.operator.kind.scalar_columns:

@@ -14,6 +14,7 @@ from firesteel.evidence.operators import Different, Firing, Observed, Proof
 from firesteel.operators import domains as d
 from firesteel.operators.blocking import non_blocking_questions
 from firesteel.operators.comparing import Look, Pair, Side, differ
+from firesteel.operators.forwarding import keeps_columns
 from firesteel.operators.kinds import Family, Kind
 from firesteel.operators.outcomes import Gave, Raised, Seen
 from firesteel.operators.properties import PAIRED, About, Material, feed
@@ -232,47 +233,11 @@ def pure(about: About, material: Material, equal: Equality) -> Iterator[Question
         did = (
             *(f"changed its argument: {each}" for each in watched.mutated),
             *(f"changed {each}" for each in watched.written),
-            *(f"opened: {each}" for each in watched.opened),
+            *watched.opened,
         )
         return Firing(Observed(run, seen[0].all_outputs), did=did)
 
     yield Question((Side(run, _NOTHING),), judge, watched=True)
-
-
-def keeps_columns(about: About, material: Material, equal: Equality) -> Iterator[Question]:
-    """A column of the output that has the name of a column of the input holds the same value.
-
-    `lambda frames: (f.assign(total=f.a + f.b) for f in frames)` has it. One that writes `f.assign(a=0)` has it not.
-    """
-    family = about.operator.kind.family
-    if family is Family.COLUMNS:
-        row: Any = dict(zip(about.inputs.names, material[0], strict=False))
-        run: tuple[Any, ...] = (((material[0],),),)
-    elif family is Family.GROUPS:
-        rows = material[0][0]
-        if len(material[0]) != 1 or not rows:
-            return
-        row, run = dict(zip(about.inputs.names, rows[0], strict=False)), (((rows[0],),),)
-    else:
-        record = material[0][0]
-        row = record if isinstance(record, dict) else getattr(record, "asDict", dict)()
-        run = (material[0],)
-
-    def judge(seen: Sequence[Seen]) -> Proof | None:
-        outputs = seen[0].all_outputs if seen[0].is_whole else ()
-        for output in outputs:
-            named = output if isinstance(output, dict) else getattr(output, "asDict", dict)()
-            changed = [name for name in named if name in row and not _same(named[name], row[name], equal)]
-            if changed:
-                return Firing(Observed(run, outputs), did=tuple(f"column {name} is not kept" for name in changed))
-        return None
-
-    yield Question((Side(run),), judge)
-
-
-def _same(left: Any, right: Any, equal: Equality) -> bool:
-    side = Side(())
-    return not differ((left,), (right,), Pair(side, side), equal)
 
 
 SINGLE: dict[str, Asking] = {

@@ -13,7 +13,16 @@ from firesteel.operators.kinds import inner_function
 from firesteel.operators.outcomes import Watched
 
 _LIBRARIES = tuple({os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix), "/usr/share/zoneinfo"})
-_OPENING = ("open", "socket.connect", "socket.bind", "subprocess.Popen", "os.system", "os.mkdir", "os.remove")
+_OPENING = {
+    "open": "opened the file",
+    "socket.connect": "connected to",
+    "socket.bind": "listened on",
+    "subprocess.Popen": "started the process",
+    "os.system": "started the process",
+    "os.mkdir": "made the folder",
+    "os.remove": "removed the file",
+}
+"""What a function may do besides, by Python's name for it. What a socket is asked stands second among the arguments."""
 _DATA = (int, float, str, bytes, bool, type(None), list, dict, set, tuple, frozenset)
 
 
@@ -66,12 +75,19 @@ def _of_library(path: str) -> bool:
     return os.path.realpath(path).startswith(_LIBRARIES)
 
 
+_numbers: dict[tuple[int, ...], dict[types.CodeType, int]] = {}
+"""The codes of the functions that are traced in this process."""
+
+
 class Lines:
     """The steps from line to line in the user's functions: what a run reached that others did not."""
 
     def __init__(self, functions: Sequence[Callable[..., Any]]) -> None:
         self.found: set[tuple[int, int]] = set()
-        self._codes = {code: number for number, code in enumerate(codes_of(functions))}
+        key = tuple(map(id, functions))  # they are not collected: the worker holds its operator
+        if key not in _numbers:
+            _numbers[key] = {code: number for number, code in enumerate(codes_of(functions))}
+        self._codes = _numbers[key]
 
     def start(self) -> None:
         sys.settrace(self._enter)
@@ -104,18 +120,28 @@ class Watch:
         self._written: list[str] = []
         self._opened: list[str] = []
         self._given, self._shown = b"", ""
+        self._frames: list[tuple[Any, bytes, str]] = []
         self._state: dict[str, bytes] = {}
         _listen()
 
     def before(self, given: Any) -> None:
-        self._given, self._shown = _form(given), repr(given)[:200]
+        self._given, self._shown = _form(given), _given_shown(given)
         self._state = dict(self._owned())
         _watching.append(self._opened)
+
+    def frame(self, value: Any) -> Any:
+        """A pandas object that is about to be given to the function."""
+        self._frames.append((value, _form_of_frame(value), _frame_shown(value)))
+        return value
 
     def after(self, given: Any) -> None:
         _watching.clear()
         if self._given and _form(given) != self._given:
-            self._mutated.append(f"{self._shown} became {repr(given)[:200]}")
+            self._mutated.append(f"{self._shown} became {_given_shown(given)}")
+        for frame, form, shown in self._frames:
+            if form and _form_of_frame(frame) != form:
+                self._mutated.append(f"{shown} became {_frame_shown(frame)}")
+        self._frames.clear()
         now = dict(self._owned())
         self._written += [name for name, form in now.items() if self._state.get(name) != form]
 
@@ -163,7 +189,8 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     opened = _watching.pop()  # what is looked at here is not the function's doing
     try:
         if not _is_import(sys._getframe(1)) and not _harmless(event, arguments):
-            opened.append(f"{event} {str(arguments[0] if arguments else '')[:100]}")
+            what = arguments[1 if event.startswith("socket") else 0] if arguments else ""
+            opened.append(f"{_OPENING[event]} {what if isinstance(what, str) else repr(what)}"[:120])
     finally:
         _watching.append(opened)
 
@@ -181,6 +208,26 @@ def _form(value: Any) -> bytes:
         return _plain(value)
     except Exception:
         return b""
+
+
+def _form_of_frame(frame: Any) -> bytes:
+    """The same of a pandas object: its cells, index, names and types, not how pandas holds them."""
+    try:
+        names = list(frame.columns) if hasattr(frame, "columns") else [frame.name]
+        types = [str(each) for each in (frame.dtypes if hasattr(frame, "columns") else [frame.dtype])]
+        return _plain([repr(names), types, repr(list(frame.index)), frame.to_numpy(dtype=object).tolist()])
+    except Exception:
+        return b""
+
+
+def _given_shown(given: Any) -> str:
+    """Arguments as a caller writes them: the only one by itself."""
+    return repr(given[0] if isinstance(given, tuple) and len(given) == 1 else given)[:200]
+
+
+def _frame_shown(frame: Any) -> str:
+    held = frame.to_dict("list") if hasattr(frame, "columns") else frame.tolist()
+    return repr(held)[:200]
 
 
 def _plain(value: Any) -> bytes:

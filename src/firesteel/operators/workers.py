@@ -8,14 +8,15 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
 from firesteel.operators.execute import Loaded
 from firesteel.operators.kinds import inner_function
-from firesteel.operators.outcomes import Died, Job, Seen
+from firesteel.operators.outcomes import Died, Job, Puzzle, Seen
 from firesteel.operators.process import receive, send
+from firesteel.operators.sending import CannotLoad, cloudpickle, pickled
 
 _START = 60.0
 """Seconds for a worker to start and load: a function's module may import much."""
@@ -23,16 +24,26 @@ _OTHER_DAY = 41.0 * 86_400 + 12_345
 """How much later it is for the other worker."""
 
 
+# A worker needs little of firesteel, and starts in half the time without the rest. Where the user's code imports
+# firesteel, the rest is loaded when a name of it is asked for.
+_START_CODE = """
+import sys
+from importlib.util import find_spec, module_from_spec
+
+spec = find_spec("firesteel")
+package = sys.modules["firesteel"] = module_from_spec(spec)
+
+def rest(name):
+    if vars(package).pop("__getattr__", None) is None:
+        raise AttributeError(name)
+    spec.loader.exec_module(package)
+    return getattr(package, name)
+
+package.__getattr__ = rest
+from firesteel.operators.process import main
+main(sys.argv[1:])
+"""
 _MORE_SEEDS = (3, 4, 5, 6, 7, 8, 9, 10)
-
-
-class CannotLoad(Exception):
-    """The operator cannot be sent to a worker, or not loaded there."""
-
-    @property
-    def is_of_import(self) -> bool:
-        """Could the worker not import a module that this process has?"""
-        return str(self).startswith("ModuleNotFoundError")
 
 
 class Worker:
@@ -58,8 +69,7 @@ class Worker:
             "OMP_NUM_THREADS": "1",
         }
         # Not with -m: that would load the module twice, and there would be two of each of its classes.
-        start = "import sys; from firesteel.operators.process import main; main(sys.argv[1:])"
-        command = [sys.executable, "-c", start, str(reading), str(writing), str(self._ahead)]
+        command = [sys.executable, "-c", _START_CODE, str(reading), str(writing), str(self._ahead)]
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [_SOURCE, environment.get("PYTHONPATH")]))
         self._process = subprocess.Popen(
             command,
@@ -106,20 +116,46 @@ class Worker:
 
     def run(self, job: Job) -> list[Seen]:
         """Have runs performed. A worker that dies is replaced; what it was doing has died with it."""
+        return self.begun(job)()
+
+    def begun(self, job: Job) -> Callable[[], list[Seen]]:
+        """Have runs begun; what is returned waits for what comes of them."""
         self.ready()
         firings = sum(map(len, job.runs))
         until = time.monotonic() + 30.0 + firings * (job.limit + 1.0)
         self._busy = True
-        try:
+        sent = False
+        with contextlib.suppress(OSError):
             send(self._out, job)
-            answer = receive(self._in, until)
-        except OSError:
+            sent = True
+
+        def finished() -> list[Seen]:
             answer = None
+            with contextlib.suppress(OSError):
+                answer = receive(self._in, until) if sent else None
+            if answer is None:
+                self.stop()
+                self._start()
+                self._load_again()
+                return [Seen((Died("the worker ended"),))] * len(job.runs)
+            self._busy = False
+            return answer  # type: ignore[no-any-return]
+
+        return finished
+
+    def solved(self, puzzle: Puzzle) -> list[tuple[str, Any]]:
+        """What a solver finds: materials, each with the property that it seems to refute."""
+        self.ready()
+        self._busy = True
+        answer = None
+        with contextlib.suppress(OSError):
+            send(self._out, puzzle)
+            answer = receive(self._in, time.monotonic() + puzzle.seconds + 30.0)
         if answer is None:
             self.stop()
             self._start()
             self._load_again()
-            return [Seen((Died("the worker ended"),))] * len(job.runs)
+            return []
         self._busy = False
         return answer  # type: ignore[no-any-return]
 
@@ -185,6 +221,18 @@ class Workers:
         """Have runs performed, in one of the two."""
         return self._start(self.ELSEWHERE if elsewhere else self.HERE).run(job)
 
+    def begun(self, job: Job, *, elsewhere: bool = False) -> Callable[[], list[Seen]]:
+        """Have runs begun, in one of the two, while the other may be busy; what is returned waits for the end."""
+        return self._start(self.ELSEWHERE if elsewhere else self.HERE).begun(job)
+
+    def solved(self, about: Any, properties: tuple[str, ...], seconds: float) -> list[tuple[str, Any]]:
+        """What a solver finds, in the first of the two; nothing where the inputs cannot be sent."""
+        try:
+            blob = cloudpickle().dumps(about)
+        except Exception:
+            return []
+        return self._start(self.HERE).solved(Puzzle(blob, properties, seconds))
+
     def others(self, job: Job) -> list[list[Seen]]:
         """What some more workers say, each with another hash seed."""
         held = [Worker(seed, 0.0) for seed in _MORE_SEEDS]
@@ -207,24 +255,6 @@ class Workers:
                 _idle.append((which, worker))
             else:
                 worker.stop()
-
-
-def pickled(loaded: Loaded, *, by_value: bool = False) -> bytes:
-    """The operator as Spark would send it; or with its functions' modules in it, which a worker cannot import."""
-    from pyspark import cloudpickle
-
-    names = {getattr(inner_function(each), "__module__", None) for each in loaded.operator.functions}
-    modules = [sys.modules[name] for name in names if by_value and name in sys.modules]
-    for module in modules:
-        cloudpickle.register_pickle_by_value(module)
-    try:
-        blob: bytes = cloudpickle.dumps(loaded)
-    except Exception as error:
-        raise CannotLoad(f"{type(error).__name__}: {error}") from error
-    finally:
-        for module in modules:
-            cloudpickle.unregister_pickle_by_value(module)
-    return blob
 
 
 _SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

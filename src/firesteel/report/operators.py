@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -14,12 +15,16 @@ from firesteel.evidence.operators import (
     Observed,
     Subject,
     Unloadable,
+    is_open,
 )
 from firesteel.logic.verdicts import Verdict
 from firesteel.names import counted
 from firesteel.report.consequences import consequence
 from firesteel.report.feeding import called, calls, shown_outputs
 from firesteel.values.records import shown
+
+_ONE_CALL = ("idempotent", "total", "null_safe", "nan_safe")
+_SHORT = 80
 
 
 def in_words(finding: Finding) -> str:
@@ -38,15 +43,19 @@ def in_words(finding: Finding) -> str:
             return f"not {name}"
         case Verdict.TRUE:
             return name
-        case _ if finding.why and finding.settled_by is None:
+        case _ if is_open(finding):
             return f"open: {finding.why}"
-        case _ if finding.settled_by == "deterministic" or finding.settled_by == "picklable":
-            return f"open: {finding.why}"
+        case _ if finding.settled_by == "one_to_one":
+            return f"potentially one_to_one, {_tests(finding)}"  # no firing was seen to have no output
         case _ if finding.settled_by is not None:
             return f"potentially {name}, as it is potentially {finding.settled_by}"
         case _:
             said = "not prolific" if name == "prolific" else name
-            return f"potentially {said}, {finding.tests:,} {'test' if finding.tests == 1 else 'tests'}"
+            return f"potentially {said}, {_tests(finding)}"
+
+
+def _tests(finding: Finding) -> str:
+    return f"{finding.tests:,} {'test' if finding.tests == 1 else 'tests'}"
 
 
 def sentence(subject: Subject, finding: Finding) -> str:
@@ -99,22 +108,28 @@ def test_to_paste(subject: Subject, finding: Finding, replay: str) -> str:
     name = subject.name if subject.name.isidentifier() else "f"
     head = f"def test_{name}_is_{finding.property}():"
     match finding.proof:
-        case Different(left, right) if subject.kind == "reducer" and len(left.run) == len(right.run) == 1:
+        case Different(left, right) if _is_call(subject, finding) and len(left.run) == len(right.run) == 1:
             return f"{head}\n    assert {called(subject, left.run[0])} == {called(subject, right.run[0])}"
+        case Firing(seen, raised=str() as error) if _is_call(subject, finding) and len(seen.run) == 1:
+            return f"{head}\n    {called(subject, seen.run[0])}  # raises {error.partition(':')[0]}"
         case _:
             return f"{head}\n    {again(subject, finding, replay)}"
 
 
+def _is_call(subject: Subject, finding: Finding) -> bool:
+    """Is a firing a call that can be written down, in one process? It is short enough if its line is."""
+    short = len(finding.replay) < _SHORT
+    return short and (subject.kind == "reducer" or (subject.kind == "function" and finding.property in _ONE_CALL))
+
+
 def again(subject: Subject, finding: Finding, replay: str) -> str:
     """A line that shows the evidence again."""
-    rest = "" if subject.kind in ("reducer", "partition_function") else ", ..."
-    made = f"operators.{subject.kind}({subject.name}{rest})"
-    return f'fs.holds({made}, "{finding.property}", replay={replay!r})'
+    return f'fs.holds({subject.written}, "{finding.property}", replay={replay!r})'
 
 
 def explained(subject: Subject, finding: Finding) -> str:
     """All about one finding."""
-    parts = [f"{subject.name} is {in_words(finding)}" if not _is_open(finding) else in_words(finding)]
+    parts = [in_words(finding) if is_open(finding) else f"{subject.name} is {in_words(finding)}"]
     said = finding.evidence or sentence(subject, finding)
     if said:
         parts.append(f"{said}.")
@@ -125,16 +140,16 @@ def explained(subject: Subject, finding: Finding) -> str:
     meaning = consequence(subject.kind, finding.property)
     if finding.verdict is Verdict.FALSE and meaning:
         parts.append(f"In Spark: {meaning}.")
+    if finding.unchanged:
+        parts.append(f"Columns that pass unchanged: {', '.join(finding.unchanged)}.")
+    if finding.trouble:
+        parts.append(f"{finding.trouble[0].upper()}{finding.trouble[1:]}.")
     if finding.confirmed:
         parts.append(f"Seen on Spark: {finding.confirmed}.")
     if finding.verdict is Verdict.FALSE and finding.replay and len(finding.replay) < 2_000:
         parts.append("Keep it as a test:\n" + _indented(test_to_paste(subject, finding, finding.replay)))
         parts.append("Run it again:\n" + _indented(again(subject, finding, finding.replay)))
     return "\n\n".join(parts)
-
-
-def _is_open(finding: Finding) -> bool:
-    return in_words(finding).startswith("open")
 
 
 def _indented(text: str) -> str:
@@ -156,13 +171,23 @@ def told(found: BrokenPromise) -> str:
 
 
 def lines(found: Findings) -> Iterable[tuple[str, str, str, str]]:
-    """The rows of the table: property, answer, tests, evidence."""
+    """The rows of the table: property, answer, tests, evidence. What keeps several open is said once, above them."""
+    shared = shared_reason(found)
     for finding in found.findings:
         said = finding.evidence or sentence(found.subject, finding)
         where = f" [{finding.port}]" if finding.port else ""
         where += f" [key {finding.key}]" if finding.key else ""
         settled = f"settled by {finding.settled_by}" if finding.settled_by and not said else ""
-        yield finding.property + where, in_words(finding), f"{finding.tests:,}", said or settled
+        answer = "open" if is_open(finding) and finding.why == shared else in_words(finding)
+        kept = f"{', '.join(finding.unchanged)}: unchanged" if finding.unchanged else ""
+        yield finding.property + where, answer, f"{finding.tests:,}", said or finding.trouble or settled or kept
+
+
+def shared_reason(found: Findings) -> str:
+    """Why most of what is open is open, if that is one reason for several properties; else empty."""
+    reasons = Counter(finding.why for finding in found.findings if is_open(finding))
+    (why, count), *_ = reasons.most_common(1) or [("", 0)]
+    return why if count >= 3 else ""
 
 
 def rendered(found: Findings, width: int = 120) -> str:
@@ -181,6 +206,8 @@ def rendered(found: Findings, width: int = 120) -> str:
     out = StringIO()
     console = Console(file=out, width=width, color_system=None, highlight=False)
     console.print(Text(title(found)))
+    if shared := shared_reason(found):
+        console.print(Text(f"open: {shared}"))
     console.print(table)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from firesteel.evidence.events import Drawn, Event, Judging, Listener, Screened, Screening, Shrinking, nobody
+from firesteel.evidence.events import Drawn, Event, Judging, Listener, Reading, Screened, Screening, Shrinking, nobody
 
 _QUIET_SECONDS = 2.0
 
@@ -64,5 +64,7 @@ def _text(event: Event) -> str | None:
             return f"case {case} of {of}"
         case Shrinking(case, of, tried):
             return f"case {case} of {of} fails: looking for a smaller one, {tried} tried"
+        case Reading(events, size, of):
+            return f"{events:,} events, {100 * size // max(of, 1)} % of the log"
         case _:
             return None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from firesteel.evidence.frames import Difference, Undecided
+from firesteel.evidence.logs import Verified
 from firesteel.evidence.models import BoundMet, BrokenRun
 from firesteel.evidence.nothing import Nothing
 from firesteel.evidence.operators import BrokenPromise
 from firesteel.evidence.report import Asked, Report
 from firesteel.evidence.runs import Broken, Counterexample, Different, Open, Raised
-from firesteel.report import frames, models, operators
+from firesteel.report import frames, logs, models, operators
 from firesteel.report.again import again
 from firesteel.report.facts import facts, lines
 from firesteel.report.table import deciding, table
@@ -44,6 +45,8 @@ def render(report: Report) -> str:
             return operators.told(found)
         case BrokenRun() | BoundMet() as found:
             return models.told(found, report)
+        case Verified() as found:
+            return logs.told(found)
     return "\n\n".join(part for part in parts if part)
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -60,10 +60,10 @@ class _Check:
         for number, case in enumerate(map(as_case, cases), 1):
             self._question.tell(Judging(number, number))
             try:
-                judgement, notes = noted(partial(self._judge, case))
+                judgement, notes, events = noted(partial(self._judge, case))
             except UnsatisfiedAssumption:
                 continue  # the user's own `assume` refuses it
-            tally = self._counted(tally, case, judgement)
+            tally = self._counted(tally, case, judgement, events)
             if judgement.fails:
                 found = Failing(case, judgement, number, number, case, judgement, notes=notes)
                 return self._failing(found, tally, None)
@@ -71,9 +71,9 @@ class _Check:
             return self._generated(tally)
         return conclude.passing(self._question, tally, self._report(tally, None), may_be_empty=True)
 
-    def _counted(self, tally: Tally, case: Case, judgement: Judgement) -> Tally:
+    def _counted(self, tally: Tally, case: Case, judgement: Judgement, events: Sequence[str]) -> Tally:
         bulk, short = self._judge.is_screened(case), self._judge.is_too_short(case)
-        return tally.plus(case, judgement, in_bulk=bulk, too_short=short)
+        return tally.plus(case, judgement, events=events, in_bulk=bulk, too_short=short)
 
     def _generated(self, given: Tally) -> Outcome:
         """Judge generated cases. Where a bulk run turns out to be wrong, the search begins again, with runs alone.
@@ -99,7 +99,7 @@ class _Check:
         def tell(event: Event) -> None:
             nonlocal tally
             if isinstance(event, Judged):
-                tally = self._counted(tally, event.value, event.judgement)
+                tally = self._counted(tally, event.value, event.judgement, event.events)
             self._question.tell(event)
 
         many = screen if bulk or several > 1 else None
@@ -112,7 +112,7 @@ class _Check:
             key=self._key(),
             cases=self._checking.cases,
             settings=self._checking.settings,
-            size=lambda case: Size.of(case).records,
+            size=_extent,
             describe=_described,
             first=choices_of_whole(streams),
             shrink_seconds=self._checking.shrink_seconds,
@@ -155,6 +155,13 @@ class _Check:
         if not ENGINES[self._question.runner.how.engine].bulk:
             return WhyAlone.ENGINE
         return screen.failed or WhyAlone.FEW
+
+
+def _extent(case: Case) -> tuple[int, ...]:
+    """What makes one case larger than another: its records, then how late they come, then its batches."""
+    streams = case.values()
+    late = sum(index * len(batch) for stream in streams for index, batch in enumerate(stream))
+    return sum(len(batch) for stream in streams for batch in stream), late, case.length
 
 
 def _described(case: Case) -> str:

@@ -127,9 +127,11 @@ class Screen:
         traces = self._runner.together([*long_enough, *beginnings], also_single=False)
         screened = _that_ran(long_enough, traces[: len(long_enough)])
         begun = _that_ran(beginnings, traces[len(long_enough) :])
+        # The case that was judged first is compared too, but it was chosen for being short: it is not a sample.
         known = [pair for pair in screened if self._ran_alone(*pair)][:1]
-        short = [pair for pair in screened if pair[0].length <= _SAMPLE_LENGTH and not self._ran_alone(*pair)]
-        tried = [*known, *begun, *_spread(short or screened, samples - len(begun) - len(known))][:samples]
+        others = [pair for pair in screened if not self._ran_alone(*pair)]
+        short = [pair for pair in others if pair[0].length <= _SAMPLE_LENGTH]
+        tried = [*known, *begun, *_spread(short or others, samples - len(begun))]
         self._run_apart([case for case, _ in tried if self._memory.recall(case) is None])
         for case, trace in tried:
             alone = self._memory.recall(case)

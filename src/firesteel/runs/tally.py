@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from firesteel.evidence.nothing import Missing, Nothing
@@ -30,12 +30,22 @@ class Tally:
     """Cases that were not run at all."""
     premises: Mapping[Implies | None, int] = field(default_factory=dict)
     """In how many cases each premise held."""
+    events: Mapping[str, int] = field(default_factory=dict)
+    """In how many cases `hypothesis.event` was told what."""
     undecided: tuple[Case, Judgement] | None = None
     """The first case that left the claim open."""
     stray: tuple[Case, Judgement] | None = None
     """The first case with output in none of the input's windows that might have mattered."""
 
-    def plus(self, case: Case, judgement: Judgement, *, in_bulk: bool = False, too_short: bool = False) -> Tally:
+    def plus(
+        self,
+        case: Case,
+        judgement: Judgement,
+        *,
+        events: Sequence[str] = (),
+        in_bulk: bool = False,
+        too_short: bool = False,
+    ) -> Tally:
         """With one more case; `in_bulk` if only a bulk run has seen it."""
         seen = judgement.trace
         out = sum(len(batch) for instant in seen for batch in instant.outputs.values())
@@ -55,6 +65,7 @@ class Tally:
                 **self.premises,
                 **{p: held + self.premises.get(p, 0) for p, held in judgement.premises.items()},
             },
+            events={**self.events, **{event: 1 + self.events.get(event, 0) for event in events}},
             undecided=self.undecided or ((case, judgement) if is_open else None),
             stray=self.stray or ((case, judgement) if strays else None),
         )
@@ -75,6 +86,7 @@ class Tally:
                 Premise(None if implication is None else implication.premise, held)
                 for implication, held in self.premises.items()
             ),
+            events=tuple(sorted(self.events.items(), key=lambda event: -event[1])),
         )
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar
 
@@ -28,6 +28,10 @@ from firesteel.search.rounds import Candidate
 from firesteel.search.wanted import Wanted
 
 T = TypeVar("T")
+
+# Choices to go on with: no list has more elements, and all that is not a boolean becomes its simplest. At least, and at
+# the most, so many.
+_LEAST, _SIMPLEST = 16, (False,) * 256
 
 # How many new objects are made before the garbage collector looks at them.
 _YOUNG = 70_000
@@ -81,7 +85,7 @@ class Drawing(Generic[T]):
         if first is None or not found:
             return found
         # Hypothesis begins with the simplest value, which may be empty, and with one case would end with it.
-        others = [candidate for candidate in found if candidate.choices != first and candidate.extent]
+        others = [candidate for candidate in found if candidate.choices != first and any(candidate.extent[:1])]
         return [*self.of_choices([first]), *others][: len(found)]
 
     def is_saved(self, choices: Choices) -> bool:
@@ -93,9 +97,19 @@ class Drawing(Generic[T]):
         self._saved.forget(choices)
 
     def of_choices(self, wanted: Sequence[Choices]) -> list[Candidate[T]]:
-        """The values that some choices draw; none for those that the strategy refuses."""
+        """The values that some choices draw, at random where these are too few; none for what the strategy refuses."""
+        return self._of_offers({choices: choices for choices in wanted})
+
+    def simplest_of(self, wanted: Sequence[Choices]) -> list[Candidate[T]]:
+        """The same, but at their simplest where the choices are too few.
+
+        Where an element was taken out of the middle, the end has to be made up: at random it may become larger.
+        """
+        return self._of_offers({(*choices, *_SIMPLEST[: len(choices) + _LEAST]): choices for choices in wanted})
+
+    def _of_offers(self, offers: Mapping[Choices, Choices]) -> list[Candidate[T]]:
         drawn: list[Candidate[T]] = []
-        self._offer(wanted, lambda value: drawn.append(self._candidate(value, self._offers.asked)))
+        self._offer(list(offers), lambda value: drawn.append(self._candidate(value, offers[self._offers.asked])))
         return drawn
 
     def once_more(self, choices: Choices, action: Callable[[T], None]) -> None:

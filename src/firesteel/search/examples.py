@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from hypothesis import HealthCheck, Phase, given, note, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import UnsatisfiedAssumption
 
-from firesteel.hypothesis_internals import targets_now
+from firesteel.hypothesis_internals import events_now, targets_now
 
 T = TypeVar("T")
 
@@ -26,14 +27,24 @@ class Enough(BaseException):
     """Ends the search for a simpler value. It is not an Exception: Hypothesis would take that for one more failure."""
 
 
+@dataclass(frozen=True)
+class Told:
+    """What the user's functions told Hypothesis in one example."""
+
+    targets: Mapping[str, float] = field(default_factory=dict)
+    """The scores of `hypothesis.target`, by label."""
+    events: tuple[str, ...] = ()
+    """What `hypothesis.event` was told, each once."""
+
+
 def in_example(action: Callable[[], T]) -> T:
     """Do something as one example of Hypothesis; `UnsatisfiedAssumption` where an assumption in it does not hold."""
     return observed(action)[0]
 
 
-def observed(action: Callable[[], T]) -> tuple[T, Mapping[str, float]]:
-    """Do something as one example of Hypothesis; also the scores that `hypothesis.target` was told meanwhile."""
-    done: list[tuple[T, Mapping[str, float]]] = []
+def observed(action: Callable[[], T]) -> tuple[T, Told]:
+    """Do something as one example of Hypothesis; also what Hypothesis was told meanwhile."""
+    done: list[tuple[T, Told]] = []
     raised: list[Exception] = []
 
     @seed(0)  # else Hypothesis tells a user who interrupts it to add one
@@ -43,7 +54,7 @@ def observed(action: Callable[[], T]) -> tuple[T, Mapping[str, float]]:
     @given(st.none())
     def example(_: None) -> None:
         try:
-            done.append((action(), targets_now()))
+            done.append((action(), Told(targets_now(), events_now())))
         except Breaks:
             raise  # this is for Hypothesis
         except Exception as error:
@@ -68,26 +79,28 @@ class Fails(Protocol):
 F = TypeVar("F", bound=Fails)
 
 
-def noted(action: Callable[[], F]) -> tuple[F, tuple[str, ...]]:
-    """Judge a value that was given, not drawn, as one example; also what the user's functions noted if it fails.
+def noted(action: Callable[[], F]) -> tuple[F, tuple[str, ...], tuple[str, ...]]:
+    """Judge a value that was given, not drawn, as one example; also the user's notes if it fails, and events.
 
     Hypothesis keeps notes only of the last time that it runs a failing example, so a value that fails is judged twice.
     The second time is for the notes: the first judgement counts.
     """
-    judged: list[F] = []
+    judged: list[tuple[F, tuple[str, ...]]] = []
 
     def judge() -> None:
         notes_begin()
         with suppress(Exception) if judged else nullcontext():
-            judged.append(action())
-        if judged[0].fails:
+            judged.append((action(), events_now()))
+        if judged[0][0].fails:
             raise broken()
 
+    notes: tuple[str, ...] = ()
     try:
         in_example(judge)
     except Breaks as error:
-        return judged[0], notes_of(error)
-    return judged[0], ()
+        notes = notes_of(error)
+    judgement, events = judged[0]
+    return judgement, notes, events
 
 
 _BEGIN, _END = "firesteel: the user's notes begin", "firesteel: the user's notes end"

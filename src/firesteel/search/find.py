@@ -7,12 +7,12 @@ function that judges one value has the last word.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from hypothesis.errors import UnsatisfiedAssumption
 
@@ -22,7 +22,7 @@ from firesteel.evidence.limits import CutShort
 from firesteel.hypothesis_internals import Choices, choices_now
 from firesteel.search.aim import Aim
 from firesteel.search.drawing import Drawing
-from firesteel.search.examples import Breaks, Enough, broken, notes_of, observed
+from firesteel.search.examples import Breaks, Enough, Told, broken, notes_of, observed
 from firesteel.search.rounds import ROUND, Candidate, Rounds
 from firesteel.search.wanted import Wanted
 from firesteel.search.watch import Watch
@@ -195,34 +195,34 @@ class _Search(Generic[T, J]):
         self._number += 1
         self._tell(Judging(self._number, self._of))
         try:
-            judgement, scores = self._looked_twice(candidate, glance)
+            judgement, told = self._looked_twice(candidate, glance)
         except UnsatisfiedAssumption:
             self._number -= 1
             return None
-        self._tell(Judged(self._number, self._of, candidate.value, judgement))
+        self._tell(Judged(self._number, self._of, candidate.value, judgement, told.events))
         if not judgement.fails:
             own = {} if judgement.closeness is None else {_OWN: judgement.closeness}
-            aim.see(candidate.choices, {**scores, **own})
+            aim.see(candidate.choices, {**told.targets, **own})
             if self._drawing.is_saved(candidate.choices):
                 self._passed.append(candidate.choices)
         return judgement
 
-    def _looked_twice(self, candidate: Candidate[T], glance: Callable[[], J]) -> tuple[J, Mapping[str, float]]:
+    def _looked_twice(self, candidate: Candidate[T], glance: Callable[[], J]) -> tuple[J, Told]:
         """The judgement on a value. A glance at which it fails, or raises, has not always the last word."""
         last_word = partial(self._judge, candidate.value)
         try:
-            judgement, scores = self._looked(glance)
+            judgement, told = self._looked(glance)
         except PredicateError:
             if self._many is None or self._many.is_sure(candidate.value):
                 raise
             return self._looked(last_word)
         if judgement.fails and self._many is not None and not self._many.is_sure(candidate.value):
             return self._looked(last_word)
-        return judgement, scores
+        return judgement, told
 
-    def _looked(self, glance: Callable[[], J]) -> tuple[J, Mapping[str, float]]:
-        """A judgement, and what the user's functions aimed for."""
-        return observed(glance) if self._wanted.as_examples else (glance(), {})
+    def _looked(self, glance: Callable[[], J]) -> tuple[J, Told]:
+        """A judgement, and what the user's functions told Hypothesis."""
+        return observed(glance) if self._wanted.as_examples else (glance(), Told())
 
     # --- shrinking ---
 
@@ -234,24 +234,51 @@ class _Search(Generic[T, J]):
             return found
         watch = Watch(self._wanted)
         size = 1 if self._many is None else self._many.at_once(judgement)
-        smaller = self._in_rounds(candidate, judgement, watch, size) if size > 1 else None
-        choices, value, last, notes, cut_short = smaller or self._one_by_one(candidate, judgement, watch)
-        if smaller is not None and size < ROUND and cut_short is None:
-            # Small rounds are quick and coarse: Hypothesis has the last word. What was tried is remembered.
-            choices, value, last, notes, cut_short = self._one_by_one(Candidate(choices, value), last, watch)
-        self._drawing.keep(choices)
-        return replace(found, value=value, judgement=last, in_rounds=size > 1, cut_short=cut_short, notes=notes)
+        smaller = self._in_rounds(candidate, judgement, watch, size)
+        if smaller is None:
+            smaller = self._one_by_one(candidate, judgement, watch)
+        elif size < ROUND:
+            smaller = self._polished(smaller, watch, size)
+        self._drawing.keep(smaller.candidate.choices)
+        return replace(
+            found,
+            value=smaller.candidate.value,
+            judgement=smaller.judgement,
+            in_rounds=size > 1,
+            cut_short=smaller.cut_short,
+            notes=smaller.notes,
+        )
 
-    def _in_rounds(self, found: Candidate[T], first: J, watch: Watch, size: int) -> _Simplest[T, J] | None:
+    def _polished(self, smaller: _Smaller[T, J], watch: Watch, size: int) -> _Smaller[T, J]:
+        """Made simpler by Hypothesis and by small rounds in turn: each finds what the other does not.
+
+        Most of what is tried is remembered.
+        """
+        while smaller.cut_short is None:
+            before = smaller
+            smaller = self._one_by_one(before.candidate, before.judgement, watch)
+            if smaller.candidate.choices == before.candidate.choices or smaller.cut_short is not None:
+                break
+            smaller = self._in_rounds(smaller.candidate, smaller.judgement, watch, size) or smaller
+        return smaller
+
+    def _in_rounds(self, found: Candidate[T], first: J, watch: Watch, size: int) -> _Smaller[T, J] | None:
         """Look for a simpler value, several candidates at once; None where what was found does not fail by itself."""
-        rounds = Rounds(found, self._drawing.of_choices, partial(self._failing_of, like=first, watch=watch))
+        judged = {found.choices: first}
+        rounds = Rounds(found, self._drawing.simplest_of, partial(self._failing_of, judged=judged, watch=watch))
         more, tried = True, 0
         while more and watch.over is None:
             tried += 1
             self._tell(Shrinking(self._number, self._of, tried))
             more = rounds.round(min(size, watch.left))
         cut_short = watch.over if more else None
-        judged: list[J | None] = []
+        sure = self._many is None or self._many.is_sure(rounds.found.value)
+        judgement, notes = self._once_more(rounds.found, first, judged[rounds.found.choices] if sure else None)
+        return None if judgement is None else _Smaller(rounds.found, judgement, notes, cut_short)
+
+    def _once_more(self, candidate: Candidate[T], first: J, known: J | None) -> tuple[J | None, tuple[str, ...]]:
+        """The judgement on a value that fails like the first one, and what the user's functions note; else None."""
+        judged: list[J | None] = [] if known is None else [known]
 
         def again(value: T) -> None:
             judged.append(self._judgement_of_simpler(value))
@@ -260,35 +287,33 @@ class _Search(Generic[T, J]):
                 raise broken()
 
         notes: tuple[str, ...] = ()
-        try:  # as an example of Hypothesis, which collects what the user's functions note
-            self._drawing.once_more(rounds.found.choices, again)
+        try:  # as an example of Hypothesis, which collects notes
+            self._drawing.once_more(candidate.choices, again)
         except Breaks as error:
             notes = notes_of(error)
-        if not judged or judged[0] is None or not _alike(judged[0], first):
-            return None
-        return rounds.found.choices, rounds.found.value, judged[0], notes, cut_short
+        return (judged[0], notes) if judged and _alike(judged[0], first) else (None, ())
 
-    def _failing_of(self, candidates: Sequence[Candidate[T]], like: J, watch: Watch) -> list[Candidate[T]]:
-        """The candidates that fail at a glance; when time is up, of those that are known."""
-        glances = self._with_glances(candidates, later=True)
-        failing = [
-            candidate
-            for candidate, glance in glances
-            if (watch.over is None or self._is_known(candidate.value)) and self._fails(glance, like)
-        ]
+    def _failing_of(
+        self, candidates: Sequence[Candidate[T]], judged: dict[Choices, J], watch: Watch
+    ) -> list[Candidate[T]]:
+        """The candidates that fail at a glance like the first value; when time is up, of those that are known."""
+        like = next(iter(judged.values()))
+        for candidate, glance in self._with_glances(candidates, later=True):
+            if watch.over is None or self._is_known(candidate.value):
+                judgement = self._glanced(glance)
+                if judgement is not None and _alike(judgement, like):
+                    judged[candidate.choices] = judgement
         watch.count(len(candidates))
-        return failing
+        return [candidate for candidate in candidates if candidate.choices in judged]
 
     def _is_known(self, value: T) -> bool:
         return self._many is not None and self._many.is_known(value)
 
-    def _fails(self, glance: Callable[[], J], like: J) -> bool:
+    def _glanced(self, glance: Callable[[], J]) -> J | None:
         try:
-            return _alike(self._looked(glance)[0], like)
-        except _NOT_MADE_FOR_IT:
-            return False
-        except UnsatisfiedAssumption:
-            return False
+            return self._looked(glance)[0]
+        except (*_NOT_MADE_FOR_IT, UnsatisfiedAssumption):
+            return None
 
     def _judgement_of_simpler(self, value: T) -> J | None:
         try:
@@ -296,38 +321,42 @@ class _Search(Generic[T, J]):
         except _NOT_MADE_FOR_IT:
             return None
 
-    def _one_by_one(self, found: Candidate[T], first: J, watch: Watch) -> _Simplest[T, J]:
-        """Have Hypothesis look for a simpler value, one attempt after the other."""
-        smallest = (found.choices, found.value, first)
+    def _one_by_one(self, found: Candidate[T], first: J, watch: Watch) -> _Smaller[T, J]:
+        """Have Hypothesis look for a simpler value, one attempt after the other.
+
+        It does not know what is large here: it would put records into a later batch. So what is larger does not count.
+        """
+        smallest = _Smaller(found, first)
         failed: dict[Choices, bool] = {found.choices: True}
         cut_short: CutShort | None = None
         tried = 0
 
         def attempt(value: T) -> None:
             nonlocal smallest, tried, cut_short
-            tried += 1
-            self._tell(Shrinking(self._number, self._of, tried))
-            choices = choices_now()
-            if choices not in failed:
+            candidate = Candidate(choices_now(), value, self._wanted.size(value))
+            if candidate.choices not in failed:
+                if candidate.extent > smallest.candidate.extent:
+                    return
                 cut_short = watch.over
                 if cut_short is not None and not self._is_known(value):
                     raise Enough
                 watch.count(1)
+            tried += 1
+            self._tell(Shrinking(self._number, self._of, tried))
             judgement = self._judgement_of_simpler(value)
             # Hypothesis tries the same value again, the last time for the notes: what was said first counts.
-            if failed.setdefault(choices, judgement is not None and _alike(judgement, first)):
-                if judgement is not None and _alike(judgement, first):
-                    smallest = (choices, value, judgement)
+            if failed.setdefault(candidate.choices, judgement is not None and _alike(judgement, first)):
+                if judgement is not None and _alike(judgement, first) and candidate.size <= smallest.candidate.size:
+                    smallest = _Smaller(candidate, judgement)
                 raise broken()
 
-        notes: tuple[str, ...] = ()
         with suppress(Enough):
             try:
                 self._drawing.shrink(found.choices, attempt)
             except Breaks as error:
-                notes = notes_of(error)
+                smallest = replace(smallest, notes=notes_of(error))
             cut_short = None
-        return (*smallest, notes, cut_short)
+        return replace(smallest, cut_short=cut_short)
 
 
 # The user's function was not made for so simple a value.
@@ -339,5 +368,13 @@ def _alike(judgement: J | None, first: J) -> bool:
     return judgement is not None and judgement.fails and judgement.kind == first.kind
 
 
-_Simplest: TypeAlias = tuple[Choices, T, J, tuple[str, ...], CutShort | None]
-"""Choices, the value that they draw, what came of it, what was noted, and the limit that ended the search, if any."""
+@dataclass(frozen=True)
+class _Smaller(Generic[T, J]):
+    """A simpler value that fails too."""
+
+    candidate: Candidate[T]
+    judgement: J
+    notes: tuple[str, ...] = ()
+    """What the user's functions noted on it."""
+    cut_short: CutShort | None = None
+    """The limit that ended the search, if one did."""

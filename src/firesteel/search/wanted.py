@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from hypothesis import settings as Settings
 from hypothesis.strategies import SearchStrategy
@@ -30,8 +30,9 @@ class Wanted(Generic[T]):
     """How many values are tried; the settings' `max_examples` if left out."""
     settings: Settings | None = None
     """Hypothesis's settings for the rest; the active profile if left out."""
-    size: Callable[[T], Any] = lambda value: 0
-    """How large a value is, before its choices are counted: of two that fail, the smaller one is simpler."""
+    size: Callable[[T], tuple[int, ...]] = lambda value: ()
+    """How large a value is, before its choices are counted: of two that fail, the smaller one is simpler. The first
+    number of a value that is empty is 0."""
     describe: Callable[[T], str] = repr
     """How Hypothesis shows a value."""
     first: Choices | None = None

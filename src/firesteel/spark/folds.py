@@ -1,4 +1,4 @@
-"""Evidence for a reducer or an aggregate, shown on real Spark: the same fold under two partitionings or orders."""
+"""Evidence for a reducer or an aggregate, shown on real Spark: two orders of arrival, or two partitionings."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from firesteel.errors import InvalidArgument
 from firesteel.evidence.operators import Different, Finding
+from firesteel.perturb import Order
+from firesteel.spark.failures import SubjectFailure
+from firesteel.spark.perturb.shuffles import arriving
 from firesteel.values.records import shown
 
 if TYPE_CHECKING:
+    from pyspark import RDD
     from pyspark.sql import SparkSession
 
 _SHOWN = {
@@ -37,14 +42,52 @@ def shown_on_spark(spark: SparkSession, operator: Any, finding: Finding) -> str:
     if not len(proof.left.run) == len(proof.right.run) == 1:
         return ""
     sides = [_partitions(kind, seen.run[0]) for seen in (proof.left, proof.right)]
-    results = [_folded(spark, operator, finding.property, side) for side in sides]
+    call = _call(kind, finding.property)
+    return (
+        _in_two_orders(spark, operator, call, sides)
+        if finding.property == "commutative" and _pieces(sides[1]) == _pieces(sides[0])[::-1]
+        else ""
+    ) or _in_two_partitionings(spark, operator, call, sides)
+
+
+def _in_two_orders(spark: SparkSession, operator: Any, call: str, sides: Sequence[Sequence[Any]]) -> str:
+    """The same data twice, and what a shuffle brings arrives in the opposite order; empty where that is not possible.
+
+    Partitions arrive to be merged. The values of a single partition arrive in it, each from a partition of its own.
+    """
+    pieces = _pieces(sides[0])
+    orders: tuple[Order | None, ...] = (None, "reversed")
+    results = []
+    try:
+        for order in orders:
+            with arriving(spark.sparkContext, order):
+                results.append(_folded(_keyed(spark, pieces, shuffled=len(sides[0]) == 1), operator))
+    except (InvalidArgument, SubjectFailure):  # the session is not a local one: there, partitions are exchanged
+        return ""
+    if results[0] == results[1]:
+        return ""
+    what = " and ".join(shown(list(piece)) for piece in pieces)
+    return (
+        f"{call} gave {shown(results[0])} when {what} arrived in this order, and {shown(results[1])} when they arrived "
+        "in the opposite order"
+    )
+
+
+def _in_two_partitionings(spark: SparkSession, operator: Any, call: str, sides: Sequence[Sequence[Any]]) -> str:
+    results = []
+    for side in sides:
+        keyed = _keyed(spark, side)
+        zero = call == "RDD.aggregate"
+        results.append(
+            keyed.values().aggregate(operator.zero, *operator.functions) if zero else _folded(keyed, operator)
+        )
     texts = [
         f"{shown(result)} over the partitions {' and '.join(shown(list(part)) for part in side)}"
         for result, side in zip(results, sides, strict=True)
     ]
     if results[0] == results[1]:
         return f"the same in this session, {texts[0]}"
-    return f"{_call(kind, finding.property)} gave {texts[0]}, and {texts[1]}"
+    return f"{call} gave {texts[0]}, and {texts[1]}"
 
 
 def _partitions(kind: str, fold: Sequence[Any]) -> list[list[Any]]:
@@ -56,22 +99,29 @@ def _partitions(kind: str, fold: Sequence[Any]) -> list[list[Any]]:
     return [list(part) for group in fold for part in group]
 
 
+def _pieces(partitions: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """What arrives: whole partitions; where there is only one, its values."""
+    return [[value] for value in partitions[0]] if len(partitions) == 1 else [list(part) for part in partitions]
+
+
 def _call(kind: str, property: str) -> str:
     if property == "zero_is_identity":
         return "RDD.aggregate"
     return {"reducer": "reduceByKey", "aggregate": "aggregateByKey", "combiner": "combineByKey"}[kind]
 
 
-def _folded(spark: SparkSession, operator: Any, property: str, partitions: Sequence[Sequence[Any]]) -> Any:
+def _keyed(spark: SparkSession, partitions: Sequence[Sequence[Any]], *, shuffled: bool = False) -> RDD[Any]:
+    """The values of some partitions, all of one key; or shuffled into one partition, as they arrive."""
     values = [list(part) for part in partitions]
     # One slice for each partition; local mode delivers map outputs in the order of their partitions.
-    rdd = spark.sparkContext.parallelize(range(len(values)), len(values)).mapPartitions(
-        lambda numbers: [value for number in numbers for value in values[number]]
+    keyed = spark.sparkContext.parallelize(range(len(values)), len(values)).mapPartitions(
+        lambda numbers: [(0, value) for number in numbers for value in values[number]]
     )
+    return keyed.partitionBy(1) if shuffled else keyed
+
+
+def _folded(keyed: RDD[Any], operator: Any) -> Any:
     functions = operator.functions
-    if property == "zero_is_identity":
-        return rdd.aggregate(operator.zero, *functions)
-    keyed = rdd.map(lambda value: (0, value))
     match operator.kind.value:
         case "reducer":
             found = keyed.reduceByKey(functions[0], 1)

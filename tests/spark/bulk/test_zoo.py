@@ -80,8 +80,8 @@ def test_an_input_that_is_joined_with_itself(spark):
 
 
 def of_the_zoo(number, kept):
-    # Of those that are quick by themselves, every fourth is enough for a quick run.
-    marks = [pytest.mark.slow] if kept.slow or number % 4 else []
+    # Of those that are quick by themselves, every eighth is enough for a quick run.
+    marks = [pytest.mark.slow] if kept.slow or number % 8 else []
     return pytest.param(kept, id=kept.name, marks=marks)
 
 

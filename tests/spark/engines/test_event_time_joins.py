@@ -37,6 +37,7 @@ LEFT = [[], [(2, 12, None, None)], [(3, 40, None, None)]], [(5, 62, None, None)]
 RIGHT = [[], [], [(None, None, 9, 40)]], [(None, None, 8, 63)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how, sides", [("left", [LEFT]), ("right", [RIGHT]), ("full", [LEFT, RIGHT])])
 def test_outer_rows_come_when_the_watermark_passes_them(spark, how, sides):
     """Smallest watermark after each batch: min(7, 10), min(35, 35), min(57, 58).
@@ -53,6 +54,7 @@ def test_outer_rows_come_when_the_watermark_passes_them(spark, how, sides):
     assert watermarks(trace) == [None, 7, 35]
 
 
+@pytest.mark.slow
 def test_the_state_of_a_join_is_that_of_both_sides(spark):
     """a is kept until 10 minutes after it, b until it: after batch 1 (35), neither of batch 0; at the end nothing."""
     trace = fs.run(OUTER, within_ten_minutes("inner"), state=True, spark=spark)

@@ -23,6 +23,7 @@ def in_time(action, seconds=120):
     return done[0]
 
 
+@pytest.mark.slow
 def test_runs_inside_a_subject_a_predicate_and_foreach_batch(spark, tmp_path):
     """Also where several cases run at once, and Spark calls the function in a thread of its own."""
     (tmp_path / "one.txt").write_text("one line", encoding="utf-8")

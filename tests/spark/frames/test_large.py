@@ -89,6 +89,7 @@ def test_sorting_across_partitions(spark):
     assert not check and check.records[0].x > check.records[1].x
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["append", "update", "complete"])
 def test_a_run_that_keeps_its_batches_is_the_same_run(spark, mode):
     stream = Stream("k STRING, n INT", [[("a", 1), ("b", 2), ("c", 3)], [], [("a", 3)]])

@@ -44,7 +44,21 @@ for options in ({}, {"equal": close}, {"dependence": kept}):
 # The hour that comes twice: an hour apart, and the same by the clock on the wall.
 first, second = (f"(timestamp'{sys.argv[2]}T0{hour}:30:00Z', date'2024-01-01', {{}}D)" for hour in sys.argv[3:])
 print(differ(frame(first.format(1), far.format(1)), frame(second.format(1.05), far.format(1.05)), equal=close))
+
+# What a stream puts out. The last second of Python's years in UTC is in the next year, by the clocks of Berlin.
+last = "timestamp'9999-12-31T23:59:59Z'"
+columns = ["n", "binary(n) b", f"{last} t", f"array(named_struct('u', {last}, 'm', map(n, {last}))) nested"]
+(now,) = fs.run(fs.Stream("n INT", [[(1,)]]), lambda f: f.selectExpr(*columns))
+print("ran", now.output)
+beyond = f"CASE WHEN n = 2 THEN {last} + INTERVAL 5 HOURS END valid_to"
+for columns in ([beyond], ["n", f"array(named_struct('a', {beyond.removesuffix(' valid_to')})) nested"]):
+    try:
+        fs.run(fs.Stream("n INT", [[(1,)], [(2,)], [(3,)]]), lambda f: f.selectExpr(*columns))
+    except fs.SubjectError as error:
+        print("refused", error.report.evidence.message, len(error.report.evidence.trace))
 """
+LAST = "datetime.datetime(9999, 12, 31, 23, 59, 59, tzinfo=datetime.timezone.utc)"
+RAN = f"Record(n=1, b=b'\\x00\\x00\\x00\\x01', t={LAST}, nested=[Record(u={LAST}, m={{1: {LAST}}})])"
 
 
 @pytest.mark.slow
@@ -63,6 +77,11 @@ def test_in_a_plain_session_with_a_zone(zone, fold, shown, tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.count(shown) >= 3 and f"{fold[0]} 0{fold[1]}:30:00" in done.stdout
+    ran, *refused = done.stdout.splitlines()[-3:]
+    assert ran == f"ran Batch([{RAN}])"
+    for line, column in zip(refused, ("valid_to", "nested"), strict=True):
+        assert f"refused the output's column {column!r} holds +10000-01-01 04:59:59 (UTC)" in line
+        assert line.endswith(" 1"), "the first batch came out, and the second one did not"
 
 
 def test_numbers_of_moments_against_pythons_calendar():

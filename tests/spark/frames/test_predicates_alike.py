@@ -101,6 +101,7 @@ def test_alike_on_random_batches(spark, batch, cuts, other):
         alike(ask(batch, other), ask(large, other), question)
 
 
+@pytest.mark.slow
 def test_more_records_than_are_remembered(spark):
     rows = [Record(n=n % 40) for n in range(100)]
     small = Batch(rows, schema="n INT")

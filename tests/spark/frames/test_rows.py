@@ -39,6 +39,7 @@ def _sequences(rows, keyed):
     return found
 
 
+@pytest.mark.slow
 def test_a_frame_that_is_sorted_is_compared_in_that_order(spark):
     numbers = spark.range(50, numPartitions=3).withColumn("key", F.col("id") % 3)
     falling = numbers.orderBy(F.desc("id"))

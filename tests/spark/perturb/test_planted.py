@@ -54,6 +54,7 @@ def test_partitions_break_what_is_numbered_by_place(spark):
     assert broken_by(spark, ONE_BATCH, numbered, BATCH, everything, names) == {"partitions", "row_order"}
 
 
+@pytest.mark.slow
 def test_shuffle_order_breaks_what_sorts_before_it_groups(spark):
     """A batch job; nothing else that can happen to one breaks it."""
     names = set(ALL) - {"batch_boundaries", "restart", "replayed_batch"}
@@ -137,6 +138,7 @@ def twice_in_a_row(rides):
     return rides.select("taxi", "pos").repartition(4).repartition(4, "taxi")
 
 
+@pytest.mark.slow
 def test_taxi(spark):
     assert broken_by(spark, RIDES, project_then_key, APPEND, sequences, ["shuffle_order"]) == {"shuffle_order"}
     assert everything(plain(spark, RIDES, project_then_key, APPEND)) == everything(

@@ -29,6 +29,23 @@ def nothing_running(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_launch", lambda settings: pytest.fail("a JVM would have been started"))
 
 
+def test_spark_starts_where_pytest_was_started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Not where its first user stands: this folder goes with the test, and the session stays."""
+    started_in = []
+
+    def launch(conf: Any, options: dict[str, Any]) -> None:
+        started_in.append(options["cwd"])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pyspark.SparkContext._gateway", None)
+    monkeypatch.setattr("pyspark.java_gateway.launch_gateway", launch)
+    here = Path.cwd()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        module._launch({})
+    assert started_in == [here]
+
+
 class TestRunning:
     def test_is_the_session_of_the_fixture(self, spark: SparkSession) -> None:
         assert session() is spark

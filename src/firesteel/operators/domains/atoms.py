@@ -10,14 +10,14 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from random import Random
 
-from firesteel.operators.domains.base import Domain, Pool
+from firesteel.operators.domains.base import Domain, Leaf, Pool
 
 _LETTERS = string.ascii_lowercase[:6] + " ,0A"
 _EPOCH = date(2000, 1, 1)
 
 
 @dataclass(frozen=True)
-class Ints(Domain):
+class Ints(Leaf):
     low: int = -(2**31)
     high: int = 2**31 - 1
     name = "int"
@@ -49,7 +49,12 @@ class Ints(Domain):
         return self._fit(value + rng.choice((-1, 1)))
 
     def simpler(self, value: int) -> Iterator[int]:
-        tried = [0, 1, -value if value < 0 else 0, value // 2, value // 10, value - 1 if value > 0 else value + 1]
+        size, sign = abs(value), 1 if value > 0 else -1
+        tried = [0, 1, size, sign * (size // 10)]
+        step = size // 2
+        while step:  # ever smaller steps: a bound is reached in few rounds, wherever it lies
+            tried.append(sign * (size - step))
+            step //= 2
         for each in dict.fromkeys(tried):
             if self.low <= each <= self.high and (abs(each), each < 0) < (abs(value), value < 0):
                 yield each
@@ -59,7 +64,7 @@ class Ints(Domain):
 
 
 @dataclass(frozen=True)
-class Floats(Domain):
+class Floats(Leaf):
     name = "float"
 
     def random(self, rng: Random) -> float:
@@ -101,7 +106,7 @@ def _float_size(value: float) -> tuple[int, float, bool]:
 
 
 @dataclass(frozen=True)
-class Texts(Domain):
+class Texts(Leaf):
     name = "str"
 
     def random(self, rng: Random) -> str:
@@ -128,8 +133,8 @@ class Texts(Domain):
     def simpler(self, value: str) -> Iterator[str]:
         size = len(value)
         yield from dict.fromkeys(each for each in ("", "a", "b") if (len(each), each) < (size, value))
-        for step in (size // 2, 1):
-            if step:
+        for step in dict.fromkeys((size // 2, 1)):
+            if 0 < step < size:
                 yield value[step:]
                 yield value[:-step]
         for at in range(min(size, 8)):

@@ -47,6 +47,14 @@ class Domain:
         """Simpler values, the simplest first."""
         return iter(())
 
+    def leaves(self, value: Any) -> Iterator[tuple[Domain, Any]]:
+        """The numbers and texts in a value, each with its domain."""
+        return iter(())
+
+    def replaced(self, value: Any, old: Any, new: Any) -> Any:
+        """The same value with another number or text in every place of one."""
+        return value
+
     def all_values(self) -> tuple[Any, ...] | None:
         """Every value, where there are few."""
         return None
@@ -55,6 +63,16 @@ class Domain:
         """Some values to combine with those of other fields: constants first."""
         found = [self.pooled(rng, pool) for _ in range(4)] + [self.random(rng) for _ in range(2)]
         return _distinct(found)[:5]
+
+
+class Leaf(Domain):
+    """Numbers or texts."""
+
+    def leaves(self, value: Any) -> Iterator[tuple[Domain, Any]]:
+        yield self, value
+
+    def replaced(self, value: Any, old: Any, new: Any) -> Any:
+        return new if type(value) is type(old) and value == old else value
 
 
 def _distinct(values: Sequence[Any]) -> list[Any]:

@@ -69,6 +69,12 @@ class Maybe(Domain):
     def simpler(self, value: Any) -> Iterator[Any]:
         return iter(()) if value is None else self.inner.simpler(value)
 
+    def leaves(self, value: Any) -> Iterator[tuple[Domain, Any]]:
+        return iter(()) if value is None else self.inner.leaves(value)
+
+    def replaced(self, value: Any, old: Any, new: Any) -> Any:
+        return None if value is None else self.inner.replaced(value, old, new)
+
     def all_values(self) -> tuple[Any, ...] | None:
         inner = self.inner.all_values()
         return None if inner is None else (*inner, None)
@@ -102,11 +108,20 @@ class Lists(Domain):
         if not items:
             return
         yield self.make([])
-        yield self.make(items[len(items) // 2 :])
+        if len(items) > 1:
+            yield self.make(items[len(items) // 2 :])
+            yield self.make(items[: len(items) // 2])
         for at in range(min(len(items), 10)):
             yield self.make(items[:at] + items[at + 1 :])
             for each in self.inner.simpler(items[at]):
                 yield self.make([*items[:at], each, *items[at + 1 :]])
+
+    def leaves(self, value: Any) -> Iterator[tuple[Domain, Any]]:
+        for each in value:
+            yield from self.inner.leaves(each)
+
+    def replaced(self, value: Any, old: Any, new: Any) -> Any:
+        return self.make([self.inner.replaced(each, old, new) for each in value])
 
 
 @dataclass(frozen=True)
@@ -134,6 +149,17 @@ class Maps(Domain):
             yield {k: v for k, v in value.items() if k != key}
             for each in self.items.simpler(value[key]):
                 yield {**value, key: each}
+            for other in self.keys.simpler(key):
+                if other not in value:
+                    yield {other if k == key else k: v for k, v in value.items()}
+
+    def leaves(self, value: dict[Any, Any]) -> Iterator[tuple[Domain, Any]]:
+        for key, each in value.items():
+            yield from self.keys.leaves(key)
+            yield from self.items.leaves(each)
+
+    def replaced(self, value: dict[Any, Any], old: Any, new: Any) -> dict[Any, Any]:
+        return {self.keys.replaced(k, old, new): self.items.replaced(v, old, new) for k, v in value.items()}
 
 
 @dataclass(frozen=True)
@@ -167,6 +193,14 @@ class Rows(Domain):
         for at, domain in enumerate(self.fields):
             for each in domain.simpler(items[at]):
                 yield self._made([*items[:at], each, *items[at + 1 :]])
+
+    def leaves(self, value: Any) -> Iterator[tuple[Domain, Any]]:
+        for domain, each in zip(self.fields, self._items(value), strict=True):
+            yield from domain.leaves(each)
+
+    def replaced(self, value: Any, old: Any, new: Any) -> Any:
+        items = zip(self.fields, self._items(value), strict=True)
+        return self._made([domain.replaced(each, old, new) for domain, each in items])
 
     def all_values(self) -> tuple[Any, ...] | None:
         """Every combination, where there are few."""

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from firesteel.spark.engines.query import Query, Taken
+from firesteel.spark.failures import SubjectFailure
 from firesteel.values.batches import Batch
-from firesteel.values.traces import Instant
+from firesteel.values.traces import Instant, Trace
 
 
 class Interruptions(Protocol):
@@ -49,7 +50,7 @@ def outputs_of_batches(
         stops = interruptions is not None and interruptions.stops_after(index)
         if not last and not stops:
             _feed(queries, index + 1)
-        yield {query.name: query.output(rows) for query, rows in zip(queries, taken, strict=True)}
+        yield _outputs(queries, taken, recorded)
         if interruptions is not None and stops and not last:
             # Only now: a query that is stopped no longer says what it knows of its batches.
             interruptions.start_again(queries, index)
@@ -59,6 +60,13 @@ def outputs_of_batches(
 def _feed(queries: Sequence[Query], index: int) -> None:
     for query in queries:
         query.feed(index)
+
+
+def _outputs(queries: Sequence[Query], taken: Sequence[Taken], recorded: Sequence[Instant]) -> dict[str, Batch]:
+    try:
+        return {query.name: query.output(rows) for query, rows in zip(queries, taken, strict=True)}
+    except SubjectFailure as failure:
+        raise SubjectFailure(str(failure), Trace(recorded)) from failure.__cause__
 
 
 def _settled(queries: Sequence[Query], index: int, recorded: Sequence[Instant], *, last: bool) -> list[Taken]:

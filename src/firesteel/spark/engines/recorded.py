@@ -45,7 +45,12 @@ class Reader:
 
     def batch_of(self, frame: DataFrame) -> Batch:
         """A batch of all rows of a DataFrame, collected."""
-        return make_batch(map(self._record, frame.collect()), self.schema)
+        try:
+            return make_batch([self._record(row) for row in frame.collect()], self.schema)
+        except (ValueError, OverflowError):  # a moment that is in no year of Python's, in the process's time zone
+            from firesteel.spark.frames import far
+
+            return make_batch(far.records(frame, self.schema), self.schema)
 
 
 def row_reader(schema: StructType) -> Callable[[Sequence[Any]], Record]:

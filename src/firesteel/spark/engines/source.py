@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -27,18 +28,22 @@ class MemorySource:
     """
 
     def __init__(self, spark: SparkSession, schema: StructType) -> None:
-        from pyspark.sql import DataFrame
-
         refuse_what_is_not_carried(schema)
         self._spark = spark
         self._schema = schema
         self._stream = _memory_stream(spark, schema)
-        self.df: DataFrame = _of_types(DataFrame(self._stream.toDF(), spark), schema)
         self._batches: list[list[Any]] = []
         self._fed: list[Any] = []
         self._with_data = 0
         self.size = 0
         """How many records were loaded."""
+
+    @cached_property
+    def df(self) -> DataFrame:
+        """What the subject gets. Packed records do without: not every type can be cast inside a struct."""
+        from pyspark.sql import DataFrame
+
+        return _of_types(DataFrame(self._stream.toDF(), self._spark), self._schema)
 
     def load(self, stream: Stream) -> None:
         """Bring a stream's records into the JVM, ready to be fed."""

@@ -63,17 +63,27 @@ def form(column: Column, own: DataType, layout: DataType) -> Column:
 
 def is_lossy(kind: DataType) -> bool:
     """Is there anything in values of this type whose form is a text that PySpark would collect as a value?"""
+    return _has(kind, (*_SPATIAL, _VARIANT))
+
+
+def has_moments(kind: DataType) -> bool:
+    """Is there a moment or a day in values of this type?"""
+    return _has(kind, _MOMENTS)
+
+
+def _has(kind: DataType, names: Sequence[str]) -> bool:
+    """Is a type one of these classes, or made of one?"""
     from pyspark.sql.types import ArrayType, MapType, StructType
 
     match kind:
         case ArrayType():
-            return is_lossy(kind.elementType)
+            return _has(kind.elementType, names)
         case MapType():
-            return is_lossy(kind.keyType) or is_lossy(kind.valueType)
+            return _has(kind.keyType, names) or _has(kind.valueType, names)
         case StructType():
-            return any(is_lossy(field.dataType) for field in kind.fields)
+            return any(_has(field.dataType, names) for field in kind.fields)
         case _:
-            return type(kind).__name__ in (*_SPATIAL, _VARIANT)
+            return type(kind).__name__ in names
 
 
 def field_names(layout: StructType) -> list[str]:

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from firesteel import surroundings
 from firesteel.errors import InvalidArgument, described
 from firesteel.spark.session import archive, folders, java, reset, versions
 from firesteel.spark.session.folders import private_directory
@@ -311,7 +312,7 @@ def _launch(settings: Mapping[str, str]) -> None:
             # PySpark launches with a function to run between fork and exec. Python 3.12 and later warn about that in
             # a process with threads; it only sets a signal handler.
             warnings.filterwarnings("ignore", message=".*multi-threaded, use of fork", category=DeprecationWarning)
-            gateway = launch(conf, {"stderr": sink})
+            gateway = launch(conf, {"stderr": sink, "cwd": surroundings.start_of_spark()})
     finally:
         os.close(sink)
     SparkContext._ensure_initialized(gateway=gateway)

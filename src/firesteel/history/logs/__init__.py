@@ -1,0 +1,1 @@
+"""Event logs: where they are, how they are packed, their lines, and the events in these."""
