@@ -9,16 +9,9 @@ import firesteel as fs
 from firesteel import rules
 from firesteel.history.judging import End, Judge
 from firesteel.history.monitors import Monitors
-from firesteel.history.samples import completed, ended, log, lost, started, submitted
+from firesteel.history.samples import completed, ended, job, job_end, log, lost, started, submitted
 from firesteel.logic import pptl
-<<<<<<< HEAD:tests/history/test_monitors.py
 from tests.history import real
-=======
-from firesteel.verify.judging import End, Judge
-from firesteel.verify.monitors import Monitors
-from firesteel.verify.samples import completed, ended, job, job_end, log, lost, started, submitted
-from tests.verify import real
->>>>>>> 50c09f0caad11e135a607d51523f22907f49801b:tests/verify/test_monitors.py
 
 FORMULAS = [
     "[] (task_started -> <> task_succeeded)",

@@ -26,15 +26,9 @@ class Rule:
 
     >>> import firesteel as fs
     >>> from firesteel import rules
-<<<<<<< HEAD:src/firesteel/history/rule.py
-    >>> retried = rules.Rule("RETRIED", "[] (task_failed -> <> task_started)", each="task",
-    ...                      says="A task that fails is tried again.")
-    >>> fs.verify(fs.event_log("tests/history/logs/retried.zst"), retried).verdict
-=======
     >>> retried = rules.Rule("RETRIED", "[] (task_failed -> <> (task_started or stage_failed))", each="task",
     ...                      says="A task that fails is tried again, or its stage fails.")
-    >>> fs.verify(fs.event_log("tests/verify/logs/lost_block.zst"), retried).verdict
->>>>>>> 50c09f0caad11e135a607d51523f22907f49801b:src/firesteel/verify/rule.py
+    >>> fs.verify(fs.event_log("tests/history/logs/lost_block.zst"), retried).verdict
     <Verdict.TRUE: 1>
     """
 
