@@ -4,9 +4,9 @@ The variable x is 0 or 1 in every state: it is framed and has a first value. A s
 or `x1` for its value, `p` where it is assigned, and `was0` or `was1` for its value in the state before. A minimal model
 is one of which no other model of the same length assigns less.
 
-Every run satisfies the formula. Where a program has no conditions, every minimal model is a run. Where it has some, the
-formulas alone also have models in which x is assigned by nothing, so that a condition becomes true: `await(x = 1)`
-would assign x itself. No run does that.
+Every run satisfies the formula. Where a program has no conditions and assigns constants only, every minimal model is a
+run. Otherwise the formulas alone also have models in which x is assigned by nothing: `await(x = 1)` would assign x
+itself, and so would two assignments that agree only then. No run does that.
 """
 
 import random
@@ -175,6 +175,11 @@ def statement(rng, depth, past=False):
             return t.And((t.Next(rng.choice([now, t.And((t.StateFrame((X,)), t.Skip()))])), t.Skip()))
 
 
+def assigns_constants(whole):
+    found = [part.value for part in t.statements_in(whole) if isinstance(part, t.Assign | t.AssignNext)]
+    return all(isinstance(value, e.Constant) for value in found)
+
+
 def compare(seed, count, longest):
     rng = random.Random(seed)
     kinds, seen = Counter(), Counter()
@@ -188,7 +193,7 @@ def compare(seed, count, longest):
             every, least = models(defining, length)
             these = {values for values in found if len(values) == length}
             assert these <= every, (statement_text(whole), these - every)
-            if not own & {"If", "While", "Await", "Prj"}:
+            if not own & {"If", "While", "Await", "Prj"} and assigns_constants(whole):
                 assert least <= these, (statement_text(whole), least - these)
                 seen["exactly the minimal ones" if these == least else "more, by choice"] += 1
         seen["runs"] += len(found)
@@ -198,7 +203,7 @@ def compare(seed, count, longest):
 
 def test_runs_are_the_minimal_models_of_the_defining_formulas():
     kinds, seen = compare(seed=222, count=100, longest=3)
-    assert seen["exactly the minimal ones"] >= 120 and seen["runs"] >= 60, seen
+    assert seen["exactly the minimal ones"] >= 60 and seen["runs"] >= 60, seen
     assert len(kinds) == 17 and min(kinds.values()) >= 3, kinds
 
 
