@@ -37,6 +37,9 @@ QUIET = {
     "spark.eventLog.enabled": "true",
     "spark.eventLog.rolling.enabled": "false",
     "spark.eventLog.compress": "false",
+    # Short applications are quicker without the optimizing compiler.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
 }
 
 
