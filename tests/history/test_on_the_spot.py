@@ -22,7 +22,7 @@ def folder(tmp_path_factory):
         [sys.executable, str(TOOL), str(made)],
         capture_output=True,
         text=True,
-        timeout=900,
+        timeout=1500,
         env={**os.environ, "PYSPARK_PYTHON": sys.executable},
         cwd=made.parent,
         check=False,

@@ -85,6 +85,21 @@ def test_of_many_queries_that_ended_the_first_are_forgotten():
     assert len(tracker._queries) == 200 and "query-999" in tracker._queries
 
 
+def test_the_measures_of_a_batch_are_those_that_spark_wrote():
+    first = next(event["progress"] for event in real.events("punctual") if event["Event"] == t.QUERY_PROGRESS)
+    tracker = Tracker(t.ENTITIES)
+    (of_query, _) = tracker.handlers[t.QUERY_PROGRESS]({"progress": first})
+    (operator,) = first["stateOperators"]
+    assert of_query.measures == {
+        "batch.id": 0,
+        "batch.rows": 3,
+        "batch.milliseconds": first["batchDuration"],
+        "query.late_rows": 0,
+        "query.state_rows": operator["numRowsTotal"],
+        "query.unshrunk_batches": 0,
+    }
+
+
 def test_queries_do_not_mix():
     other = done(7)
     other["progress"]["id"] = "query-2"

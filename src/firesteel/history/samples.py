@@ -113,7 +113,7 @@ def done(
         "durationMs": {"addBatch": took},
         "eventTime": {"watermark": f"2000-01-01T00:{mark:02}:00.000Z"},
         "stateOperators": [{"numRowsTotal": rows, "numRowsDroppedByWatermark": late}],
-        "numInputRows": 1,
+        "sources": [{"numInputRows": 1}],
     }
     return {"Event": t.QUERY_PROGRESS, "progress": progress}
 

@@ -278,7 +278,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
                 "how much the attempt wrote for other stages",
             ),
             Measure("batch.id", "query", QUERY_PROGRESS, "progress.batchId", "the number of the micro-batch"),
-            Measure("batch.rows", "query", QUERY_PROGRESS, "progress.numInputRows", "how many rows it read"),
+            Measure("batch.rows", "query", QUERY_PROGRESS, "progress.sources.numInputRows", "how many rows it read"),
             Measure("batch.milliseconds", "query", QUERY_PROGRESS, "progress.batchDuration", "how long it took"),
             Measure(
                 "batch.times_median",

@@ -325,7 +325,7 @@ def _measured_batch(known: _Query, progress: Mapping[str, Any], names: set[str])
     took = progress.get("batchDuration", progress["durationMs"].get("triggerExecution", 0))
     measures: dict[str, float] = {
         "batch.id": progress["batchId"],
-        "batch.rows": progress.get("numInputRows", 0),
+        "batch.rows": sum(source.get("numInputRows", 0) for source in progress.get("sources") or ()),
         "batch.milliseconds": took,
         "query.late_rows": known.late,
         "query.state_rows": rows,
