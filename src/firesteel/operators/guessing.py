@@ -10,6 +10,7 @@ from firesteel.errors import InvalidArgument, described
 from firesteel.operators import kinds
 from firesteel.operators.inputs import hints_of, required, signature
 from firesteel.operators.kinds import Operator, inner_function, short_name
+from firesteel.operators.onspark.operator import SparkOperator
 
 _OF_UDF: dict[int, Callable[..., Operator]] = {
     100: kinds.function,
@@ -24,7 +25,7 @@ _OF_UDF: dict[int, Callable[..., Operator]] = {
 """By PySpark's number for a kind of UDF (`pyspark.util.PythonEvalType`)."""
 
 
-def operator_of(given: Any) -> Operator:
+def operator_of(given: Any) -> Operator | SparkOperator:
     """The operator of a bare function; a function whose kind is not plain is refused.
 
     >>> operator_of(str.upper)
@@ -35,7 +36,7 @@ def operator_of(given: Any) -> Operator:
     firesteel.errors.InvalidArgument: f takes two arguments: a reducer or a UDF of two columns? Write \
 operators.reducer(f) or operators.function(f)
     """
-    if isinstance(given, Operator):
+    if isinstance(given, Operator | SparkOperator):
         return given
     if isinstance(given, type) or not callable(given):
         raise InvalidArgument(
