@@ -213,18 +213,26 @@ def _report(verdict: Verdict, table: Analysis, evidence: BrokenPromise | None) -
     return Report(verdict, tests, evidence, asked=Asked("fs.holds", Claimed.PROPERTY))
 
 
+def failure_of(claim: str, finding: Finding) -> type[Failed] | None:
+    """How a claim fails that does not agree with what was found; None where it does.
+
+    >>> failure_of("stateless", Finding("stateless", Verdict.FALSE)).__name__
+    'Falsified'
+    >>> failure_of("not stateless", Finding("stateless", Verdict.FALSE)) is None
+    True
+    """
+    if finding.suppressed:
+        return None
+    if claim.startswith(NOT):
+        return None if finding.verdict is Verdict.FALSE else Vacuous if _says_nothing(finding) else Falsified
+    if finding.verdict is Verdict.FALSE:
+        return Falsified
+    return Vacuous if finding.verdict is Verdict.INCONCLUSIVE and _says_nothing(finding) else None
+
+
 def _raise_if_broken(claim: str, table: Analysis) -> None:
     finding = table[claim.removeprefix(NOT)]
-    if finding.suppressed:
-        return
-    failure: type[Failed] | None = None
-    if claim.startswith(NOT):
-        refuted = finding.verdict is Verdict.FALSE
-        failure = None if refuted else Vacuous if _says_nothing(finding) else Falsified
-    elif finding.verdict is Verdict.FALSE:
-        failure = Falsified
-    elif finding.verdict is Verdict.INCONCLUSIVE and _says_nothing(finding):
-        failure = Vacuous
+    failure = failure_of(claim, finding)
     if failure is None:
         return
     from firesteel.report.text import render
@@ -293,6 +301,16 @@ def check_declared(module: ModuleType | str) -> tuple[Report, ...]:
             f"{described('module', module)} declares nothing: write @fs.declares(...) on its functions"
         )
     return tuple(check_claim(each, claim) for each in made for claim in each.claims)
+
+
+def claims_beside_findings(module: str) -> list[tuple[Declaration, str, Finding]]:
+    """Every claim that a module declares, and what is found out about it."""
+    found = []
+    for made in declarations_of(module):
+        names = dict.fromkeys(claim.removeprefix(NOT) for claim in made.claims)
+        table = analyze(made.as_operator(), *names, **made.options)
+        found += [(made, claim, table[claim.removeprefix(NOT)]) for claim in made.claims]
+    return found
 
 
 def check_claim(made: Declaration, claim: str) -> Report:
