@@ -110,8 +110,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--declared", action="store_true", help="of a module: print its claims (@fs.declares) beside what is found"
     )
-    parser.add_argument("--tests", type=int, default=1000, help="how many tests of a property (default: 1000)")
-    parser.add_argument("--seconds", type=float, default=30.0, help="how many seconds in all (default: 30)")
+    parser.add_argument("--tests", type=int, help="how many tests of a property (default: 1000; on Spark 100)")
+    parser.add_argument("--seconds", type=float, help="how many seconds in all (default: 30; on Spark 120)")
 
 
 COMMAND = Command(

@@ -47,7 +47,8 @@ def test_stateless_looks_at_the_last_firing_only() -> None:
 
 
 def test_isolation_looks_at_rows_of_the_key_and_gives_up_where_there_is_no_key() -> None:
-    (question,) = QUESTIONS["partition_isolated"](About(KEYED), ONE)
+    question, together = QUESTIONS["partition_isolated"](About(KEYED), ONE)
+    assert [len(feed.batches) for feed in together.feeds] == [1, 1]
     alone, mixed = question.feeds
     assert alone.batches == ((ONE[0],), (ONE[2],)) and len(mixed.batches) == 3
     own, other = Record(k="a", n=4), Record(k="b", n=9)
@@ -176,3 +177,12 @@ def test_evidence_reads() -> None:
     assert said == "left(k=1, a=5); then right(k=1, b=7) gives nothing; the same again gives (k=1, a=5)"
     fired = sentence(Fired(Feed(one_by_one(ONE)).fed(KEYED, (1, 2), until=1)))
     assert fired == "k='b', n=2 has 2 outputs after k='a', n=1: 1 and 2"
+
+
+def test_elements_of_rdds_are_tuples_and_their_first_values_the_key() -> None:
+    pairs = operators.transformation(same, input="k STRING, n INT", key="k", engine="rdd")
+    (batch,) = Feed((ONE,)).case(pairs)["input"]
+    assert batch.records == (("a", 1), ("b", 2), ("a", 3)) and batch.schema is None
+    words = operators.transformation(same, input="word STRING", engine="dstream")
+    assert Feed(one_by_one((("input", ("a",)),))).case(words)["input"][0].records == ("a",)
+    assert About(pairs).key_of(("a", 7)) == ("a",) and About(KEYED).key_of(Record(k="a", n=7)) == ("a",)

@@ -28,7 +28,7 @@ def same(frame: Any) -> Any:
         ({"input": TWO, "key": "a"}, "port 'right' does not have"),
         ({"input": "n INT", "key": 3}, "is not a key"),
         ({"input": "n INT", "output_mode": "all"}, "is not an output mode"),
-        ({"input": "n INT", "engine": "dstream"}, "is not an engine"),
+        ({"input": "n INT", "engine": "flink"}, "is not an engine"),
         ({"input": "n INT", "engine": "batch", "output_mode": "update"}, "means nothing"),
     ],
 )

@@ -71,6 +71,8 @@ _OF_SINK = {
 REQUIRED: dict[SparkKind, tuple[str, ...]] = {
     SparkKind.TRANSFORMATION: ("deterministic", "partition_independent", "order_independent"),
     SparkKind.SINK: ("deterministic", "replay_safe"),
+    SparkKind.PROCESSOR: ("deterministic", "partition_isolated", "restart_safe"),
+    SparkKind.STATE_FUNCTION: ("deterministic", "partition_isolated", "restart_safe"),
 }
 """What is claimed where a test does not say."""
 _LEAST_SECONDS = 5.0
@@ -100,7 +102,10 @@ def possible(operator: SparkOperator) -> tuple[str, ...]:
     """The properties that an operator of this kind may have."""
     if operator.kind is SparkKind.SINK:
         return tuple(each for each in ORDER if each in _OF_SINK)
-    known = [each for each in ORDER if each != "replay_safe"]
+    without = {"replay_safe"} | (
+        {"restart_safe", "late_safe", "state_bounded"} if operator.engine == "dstream" else set()
+    )
+    known = [each for each in ORDER if each not in without]
     return tuple(each for each in known if operator.streams or each in _OF_BATCH)
 
 
@@ -138,7 +143,7 @@ def analyze(wanted: Wanted, session: Callable[[], SparkSession]) -> Findings:
     runner = (SinkRunner if is_sink else Runner)(session(), operator, seconds=limit)
     examiner = Examiner(about, runner, maker, wanted.shrinks)
     findings = _examined(wanted, names, examiner, material)
-    place = place_of(inner_function(operator.function))
+    place = place_of(inner_function(operator.code))
     subject = Subject(operator.name, operator.kind.value, place, tuple(port.columns for port in operator.ports))
     said = " and ".join(schemas.to_ddl(port.schema) for port in operator.ports)
     return Findings(subject, tuple(findings), f"{said} (the declared schema)", time.monotonic() - started)

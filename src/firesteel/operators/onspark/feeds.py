@@ -40,7 +40,7 @@ class Feed:
         streams = {}
         for port in operator.ports:
             rows = [[row for name, row in batch if name == port.name] for batch in self.batches]
-            plain = Stream(port.schema, rows)
+            plain = Stream(None, _values(rows)) if operator.plain else Stream(port.schema, rows)
             streams[port.name] = (
                 plain if self.dealt == 1 else make_stream((_dealt(batch, self.dealt) for batch in plain), plain.schema)
             )
@@ -52,6 +52,11 @@ class Feed:
         interval = None if self.interval == SECOND else self.interval
         columns = tuple((port.name, port.columns) for port in operator.ports)
         return Fed(batches, outputs, self.under, interval, self.dealt, columns)
+
+
+def _values(rows: list[list[tuple[Any, ...]]]) -> list[list[Any]]:
+    """Rows as elements of RDDs: a row of one column is that value."""
+    return [[row[0] if len(row) == 1 else row for row in batch] for batch in rows]
 
 
 def _dealt(batch: Batch, parts: int) -> Batch:

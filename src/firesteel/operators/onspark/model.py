@@ -55,23 +55,25 @@ class About:
             case "complete":
                 return gave.instants[-1] if gave.instants else ()
             case "update" if self.operator.key:
-                last = {canonical(key_of(row, self.operator.key)): row for row in gave.rows}
+                last = {canonical(self.key_of(row)): row for row in gave.rows}
                 return tuple(last.values())
             case _:
                 return gave.rows
+
+    def key_of(self, row: Any) -> tuple[Any, ...] | None:
+        """The key of an output row; None where it does not have one."""
+        key = self.operator.key
+        if self.operator.plain and type(row) is tuple:
+            return row[: len(key)]
+        columns = named(row[1] if type(row) is tuple else row)
+        if columns is None or any(each not in columns for each in key):
+            return None
+        return tuple(columns[each] for each in key)
 
     def firing(self, batches: tuple[tuple[Step, ...], ...]) -> Feed:
         """A run whose single firings are looked at."""
         # Without event time there is nothing to close, and the run is the same as others.
         return Feed(batches, close=not self.operator.has_time)
-
-
-def key_of(row: Any, key: Sequence[str]) -> tuple[Any, ...] | None:
-    """The values of the key columns of an output row; None where it does not have them."""
-    columns = named(row[1] if type(row) is tuple else row)
-    if columns is None or any(each not in columns for each in key):
-        return None
-    return tuple(columns[each] for each in key)
 
 
 @dataclass(frozen=True)
@@ -208,12 +210,16 @@ def partition_isolated(about: About, material: Material) -> Iterator[Question]:
     own = tuple(step for step in material if _key_of_step(operator, step) == key)
     if len(own) == len(material):
         return
-    made = one_by_one if operator.streams else at_once
-    alone, mixed = Feed(made(own)), Feed(made(material))
+    for made in (one_by_one, at_once) if operator.streams else (at_once,):
+        yield _same_for_key(about, key, Feed(made(own)), Feed(made(material)))
+
+
+def _same_for_key(about: About, key: tuple[Any, ...], alone: Feed, mixed: Feed) -> Question:
+    operator = about.operator
 
     def judge(gave: Sequence[Gave]) -> OnSpark | None:
         ends = [about.in_the_end(each) for each in gave]
-        keys = [[key_of(row, operator.key) for row in end] for end in ends]
+        keys = [[about.key_of(row) for row in end] for end in ends]
         if any(each is None for found in keys for each in found):
             return None  # the output does not say whose it is
         mine, theirs = (
@@ -222,7 +228,7 @@ def partition_isolated(about: About, material: Material) -> Iterator[Question]:
         )
         return Unlike(alone.fed(operator, mine), mixed.fed(operator, theirs)) if about.differ(mine, theirs) else None
 
-    yield Question((alone, mixed), judge)
+    return Question((alone, mixed), judge)
 
 
 def _key_of_step(operator: SparkOperator, step: Step) -> tuple[Any, ...]:
@@ -271,7 +277,8 @@ def partition_independent(about: About, material: Material) -> Iterator[Question
     whole = Feed(batches)
     for parts in dict.fromkeys((2, len(material))):
         yield same_in_the_end(about, whole, replace(whole, dealt=parts))
-    yield same_in_the_end(about, whole, replace(whole, under=Variant(ShufflePartitions(3))))
+    if not about.operator.plain:  # RDDs are shuffled into as many partitions as they have
+        yield same_in_the_end(about, whole, replace(whole, under=Variant(ShufflePartitions(3))))
 
 
 def order_independent(about: About, material: Material) -> Iterator[Question]:

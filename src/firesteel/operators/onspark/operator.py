@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument, described
@@ -13,8 +14,8 @@ from firesteel.operators.kinds import Schema, short_name
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-_MODES = ("append", "update", "complete")
-_ENGINES = ("structured", "batch")
+MODES = ("append", "update", "complete")
+_ENGINES = ("structured", "batch", "rdd", "dstream")
 ONLY_PORT = "input"
 """What the port is called where there is one: a subject is handed it by position."""
 
@@ -24,6 +25,8 @@ class SparkKind(Enum):
 
     TRANSFORMATION = "transformation"
     SINK = "sink"
+    PROCESSOR = "processor"
+    STATE_FUNCTION = "state_function"
 
 
 @dataclass(frozen=True)
@@ -62,21 +65,35 @@ class SparkOperator:
     engine: str = "structured"
     read: Callable[..., Any] | None = field(default=None, compare=False)
     fresh: Callable[[], Any] | None = field(default=None, compare=False)
+    user: Callable[..., Any] | None = field(default=None, compare=False)
+    """The user's own code, where `function` only hands DataFrames to it."""
+
+    @property
+    def code(self) -> Callable[..., Any]:
+        """What the user wrote."""
+        return self.function if self.user is None else self.user
 
     @property
     def name(self) -> str:
         """What a message calls it."""
-        return short_name(self.function)
+        return short_name(self.code)
 
     @property
     def functions(self) -> tuple[Callable[..., Any], ...]:
         """The functions whose constants are worth trying."""
-        return (self.function,)
+        if not isinstance(self.code, type):
+            return (self.code,)
+        return tuple(each for each in vars(self.code).values() if isinstance(each, FunctionType))
 
     @property
     def streams(self) -> bool:
         """Is it fed micro-batches, and not one batch?"""
-        return self.engine == "structured"
+        return self.engine in ("structured", "dstream")
+
+    @property
+    def plain(self) -> bool:
+        """Is it fed plain values, in RDDs or DStreams, and not rows of DataFrames?"""
+        return self.engine in ("rdd", "dstream")
 
     @property
     def has_time(self) -> bool:
@@ -101,6 +118,9 @@ def transformation(
 ) -> SparkOperator:
     """A function from DataFrames to a DataFrame, or to a dict of them: a streaming one, or with `engine="batch"` a job.
 
+    With `engine="rdd"` it is a function of RDDs, with `engine="dstream"` of DStreams. Their elements are tuples of the
+    schema's columns, or plain values where there is one column. Of what comes out, the first values are the key.
+
     `input` is the schema of what goes in. A dict of schemas names several ports; the function is then called with a
     DataFrame for each name. `key` names the columns by which records belong together, for `partition_isolated` and for
     update mode, where the last row of each key counts.
@@ -111,14 +131,16 @@ def transformation(
     ... ).ports[1].columns
     ('k', 'b')
     """
-    ports = _ports(input)
-    if output_mode not in _MODES:
-        raise InvalidArgument(f"{described('output_mode', output_mode)} is not an output mode: write {_or(_MODES)}")
+    ports = ports_of(input)
+    if output_mode not in MODES:
+        raise InvalidArgument(f"{described('output_mode', output_mode)} is not an output mode: write {_or(MODES)}")
     if engine not in _ENGINES:
         raise InvalidArgument(f"{described('engine', engine)} is not an engine for operators: write {_or(_ENGINES)}")
-    if engine == "batch" and output_mode != "append":
-        raise InvalidArgument(f"{described('output_mode', output_mode)} means nothing for engine='batch': leave it out")
-    keys = _keys(key, ports)
+    if engine != "structured" and output_mode != "append":
+        raise InvalidArgument(
+            f"{described('output_mode', output_mode)} means nothing for engine={engine!r}: leave it out"
+        )
+    keys = keys_of(key, ports)
     return SparkOperator(SparkKind.TRANSFORMATION, _function(function), ports, keys, output_mode, engine)
 
 
@@ -148,7 +170,7 @@ def sink(
     >>> operators.sink(upsert, input="k STRING, n INT", read=lambda place: table[place], fresh=fresh)
     sink(upsert)
     """
-    ports = _ports(input)
+    ports = ports_of(input)
     if len(ports) > 1:
         raise InvalidArgument(f"{described('input', input)} names several ports, and a sink has one: write a schema")
     if not callable(function) and not hasattr(function, "process"):
@@ -159,7 +181,7 @@ def sink(
     for name, given in (("read", read), ("fresh", fresh)):
         if not callable(given):
             raise InvalidArgument(f"{described(name, given)} is not a function: write {_HOW[name]}")
-    return SparkOperator(SparkKind.SINK, function, ports, _keys(key, ports), read=read, fresh=fresh)
+    return SparkOperator(SparkKind.SINK, function, ports, keys_of(key, ports), read=read, fresh=fresh)
 
 
 _HOW = {
@@ -178,7 +200,8 @@ def _function(function: Any) -> Callable[..., Any]:
     return function  # type: ignore[no-any-return]
 
 
-def _ports(input: Any) -> tuple[Port, ...]:
+def ports_of(input: Any) -> tuple[Port, ...]:
+    """The ports of a schema, or of a dict of schemas."""
     from firesteel.values import schemas
 
     given = input if isinstance(input, Mapping) else {ONLY_PORT: input}
@@ -199,7 +222,8 @@ def _ports(input: Any) -> tuple[Port, ...]:
     return tuple(found)
 
 
-def _keys(key: Any, ports: Sequence[Port]) -> tuple[str, ...]:
+def keys_of(key: Any, ports: Sequence[Port]) -> tuple[str, ...]:
+    """The columns of a key, which every port has to have."""
     match key:
         case None:
             return ()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from firesteel.errors import InvalidArgument
 from firesteel.operators.onspark.feeds import Failed, Feed, Gave, NotRun, Result, distinct
 from firesteel.operators.onspark.operator import SparkOperator
+from firesteel.perturb.changes import ShufflePartitions, Variant
 from firesteel.spark.bulk.together import exercise_together
 from firesteel.spark.engines.exercise import exercise, exercise_apart
 from firesteel.spark.failures import CannotCarry, SubjectFailure
@@ -78,7 +79,7 @@ class Runner:
     @property
     def shares(self) -> bool:
         """May several runs share a query?"""
-        return self.bulk and self.operator.streams and self._refused < _REFUSALS
+        return self.bulk and self.operator.engine == "structured" and self._refused < _REFUSALS
 
     @property
     def _subject(self) -> Any:
@@ -88,15 +89,17 @@ class Runner:
         return feed.case(self.operator)
 
     def _how(self, feed: Feed) -> Running:
+        if self.operator.engine == "dstream":
+            return Running(engine="dstream", seconds=self.seconds, batch_interval=feed.interval, under=feed.under)
         if not self.operator.streams:
-            return Running(engine=self.operator.engine, seconds=self.seconds, under=feed.under)
+            return Running(engine="batch", seconds=self.seconds, under=feed.under)
         return Running(
             output_mode=self.operator.output_mode,
             seconds=self.seconds,
             batch_interval=feed.interval,
             close=feed.close,
             state=feed.state,
-            under=feed.under,
+            under=_in_one_partition(feed.under),
         )
 
     def _apart(self, feeds: Sequence[Feed]) -> list[Result]:
@@ -138,6 +141,13 @@ class Runner:
         except SubjectFailure as failure:  # no data has been fed yet
             return [Failed(str(failure), always=True)] * len(feeds)
         return [NotRun() if trace is None else _gave(trace) for trace in traces]
+
+
+def _in_one_partition(under: Variant) -> Variant:
+    """Shuffles go into one partition, unless the run is about that: all keys then meet in one Python worker."""
+    if any(isinstance(change, ShufflePartitions) for change in under.changes):
+        return under
+    return Variant(*under.changes, ShufflePartitions(1))
 
 
 def _to_the_end(now: Instant) -> bool:
