@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.failures import Failed, Falsified, Vacuous
@@ -14,13 +15,16 @@ from firesteel.evidence.report import Asked, Claimed, Report
 from firesteel.logic.verdicts import Verdict
 from firesteel.operators.declared import NOT, Declaration, declarations_of, declare, refuse_claims
 from firesteel.report.analysis import Analysis
+from firesteel.values.durations import duration
 from firesteel.values.equality import EXACT, Equality
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from firesteel.operators.analysis import Wanted
+    from firesteel.operators.onspark.analysis import Wanted as OnSpark
 
+Late: TypeAlias = Literal["dropped", "counted"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -30,13 +34,17 @@ def analyze(
     inputs: Any = None,
     sample: Any = None,
     equal: Equality | None = None,
-    tests: int = 1000,
-    seconds: float = 30.0,
+    tests: int | None = None,
+    seconds: float | None = None,
     suppress: Mapping[str, str] | None = None,
     replay: str | None = None,
     spark: SparkSession | None = None,
+    delays: Sequence[str | timedelta] = (),
+    late: Late = "dropped",
 ) -> Analysis:
     """Find out what a function promises, by testing it in processes of its own; Spark is not needed.
+
+    Operators that only exist on Spark (`operators.transformation`) are run there.
 
     >>> import firesteel as fs
     >>> from firesteel import operators
@@ -51,21 +59,31 @@ def analyze(
     - `properties`: names; all that apply if left out.
     - `inputs`: a strategy of what goes in; `sample`: rows, or a DataFrame. Else type hints, schemas or trying say it.
     - `equal`: when two outputs count as equal, such as `fs.equality(rel_tol=1e-9)` for sums of floats.
-    - `tests`, `seconds`: it stops after so many tests of a property, or so many seconds in all.
+    - `tests`, `seconds`: it stops after so many tests of a property, or so many seconds in all: 1,000 and 30; of
+      operators on Spark 100 and 120.
     - `suppress`: findings that are harmless because of the data, by property, each with a reason.
     - `replay`: the line of an earlier finding.
-    - `spark`: evidence of a reducer or an aggregate is shown on this session too; the active one if left out.
+    - `spark`: evidence of a reducer or an aggregate is shown on this session too; the active one if left out. An
+      operator on Spark is run in it; in `fs.session()` if left out.
+    - `delays`: the pauses between records that are tried on Spark, such as `["2 minutes"]`. They cost no time.
+    - `late`: what `late_safe` claims of records behind the watermark, "dropped" or "counted".
     """
-    wanted = _wanted(operator, properties, inputs, sample, equal, tests, seconds, replay)
+    wanted = _wanted(operator, properties, inputs, sample, equal, tests, seconds, replay, delays, late)
     return Analysis(_analyzed(wanted, suppress or {}, spark))
 
 
-def _analyzed(wanted: Wanted, suppress: Mapping[str, str], spark: SparkSession | None) -> Findings:
+def _analyzed(wanted: Wanted | OnSpark, suppress: Mapping[str, str], spark: SparkSession | None) -> Findings:
+    from firesteel.operators.analysis import Wanted
     from firesteel.operators.analysis import analyze as found_out
+    from firesteel.operators.onspark.analysis import analyze as found_on_spark
+    from firesteel.spark.session.start import session
 
     for name, reason in suppress.items():
         if not isinstance(reason, str) or not reason.strip():
             raise InvalidArgument(f"{described(f'suppress[{name!r}]', reason)} is not a reason: say why it is harmless")
+    if not isinstance(wanted, Wanted):
+        found = found_on_spark(wanted, session if spark is None else lambda: spark)
+        return replace(found, findings=tuple(_with_reason(each, suppress) for each in found.findings))
     found = found_out(wanted)
     findings = [_with_reason(_confirmed(each, wanted, spark), suppress) for each in found.findings]
     return replace(found, findings=tuple(findings))
@@ -96,14 +114,22 @@ def _wanted(
     inputs: Any,
     sample: Any,
     equal: Equality | None,
-    tests: int,
-    seconds: float,
+    tests: int | None,
+    seconds: float | None,
     replay: str | None,
-) -> Wanted:
+    delays: Sequence[str | timedelta],
+    late: Late,
+) -> Wanted | OnSpark:
     from firesteel.operators.analysis import Wanted
     from firesteel.operators.guessing import operator_of
+    from firesteel.operators.onspark.analysis import Wanted as OnSpark
+    from firesteel.operators.onspark.operator import SparkOperator
 
     refuse_claims(properties)
+    chosen = operator_of(operator)
+    on_spark = isinstance(chosen, SparkOperator)
+    tests = (100 if on_spark else 1000) if tests is None else tests
+    seconds = (120.0 if on_spark else 30.0) if seconds is None else seconds
     if isinstance(tests, bool) or not isinstance(tests, int) or tests < 1:
         raise InvalidArgument(f"{described('tests', tests)} is not a number of tests: write a whole number from 1")
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
@@ -114,12 +140,22 @@ def _wanted(
         raise InvalidArgument("inputs= and sample= both say what goes in: leave one out")
     if replay is not None and len(properties) != 1:
         raise InvalidArgument('replay= shows one finding: name its property, as in fs.analyze(f, "commutative", ...)')
+    names, equality = tuple(dict.fromkeys(properties)), EXACT if equal is None else equal
+    if late not in ("dropped", "counted"):
+        raise InvalidArgument(f"{described('late', late)} is not a claim: write late='dropped' or late='counted'")
+    if isinstance(chosen, SparkOperator):
+        if inputs is not None:
+            raise InvalidArgument("inputs= is not for operators on Spark: hand over rows with sample=[...]")
+        pauses = tuple(duration(each, "delays") for each in delays)
+        return OnSpark(chosen, names, sample, equality, tests, float(seconds), pauses, late, replay=replay)
+    if delays:
+        raise InvalidArgument(f"{described('delays', delays)} is for operators on Spark, and {chosen!r} is not one")
     return Wanted(
-        operator_of(operator),
-        tuple(dict.fromkeys(properties)),
+        chosen,
+        names,
         inputs,
         sample,
-        EXACT if equal is None else equal,
+        equality,
         tests,
         float(seconds),
         replay=replay,
@@ -132,11 +168,13 @@ def holds(
     inputs: Any = None,
     sample: Any = None,
     equal: Equality | None = None,
-    tests: int = 1000,
-    seconds: float = 30.0,
+    tests: int | None = None,
+    seconds: float | None = None,
     suppress: Mapping[str, str] | None = None,
     replay: str | None = None,
     spark: SparkSession | None = None,
+    delays: Sequence[str | timedelta] = (),
+    late: Late = "dropped",
 ) -> Report:
     """Check what is claimed of an operator; raise `Falsified` with the smallest evidence that was found.
 
@@ -152,13 +190,16 @@ def holds(
     True
     """
     from firesteel.operators.guessing import operator_of
+    from firesteel.operators.kinds import Operator
+    from firesteel.operators.onspark.analysis import REQUIRED as ON_SPARK
     from firesteel.operators.order import BY_DEFAULT, REQUIRED
 
     refuse_claims(claims)
     chosen = operator_of(operator)
-    claims = claims or REQUIRED.get(chosen.kind, BY_DEFAULT)
+    required = REQUIRED.get(chosen.kind, BY_DEFAULT) if isinstance(chosen, Operator) else ON_SPARK[chosen.kind]
+    claims = claims or required
     names = tuple(dict.fromkeys(claim.removeprefix(NOT) for claim in claims))
-    wanted = _wanted(chosen, names, inputs, sample, equal, tests, seconds, replay)
+    wanted = _wanted(chosen, names, inputs, sample, equal, tests, seconds, replay, delays, late)
     table = Analysis(_analyzed(wanted, suppress or {}, spark))
     for claim in claims:
         _raise_if_broken(claim, table)
@@ -172,18 +213,26 @@ def _report(verdict: Verdict, table: Analysis, evidence: BrokenPromise | None) -
     return Report(verdict, tests, evidence, asked=Asked("fs.holds", Claimed.PROPERTY))
 
 
+def failure_of(claim: str, finding: Finding) -> type[Failed] | None:
+    """How a claim fails that does not agree with what was found; None where it does.
+
+    >>> failure_of("stateless", Finding("stateless", Verdict.FALSE)).__name__
+    'Falsified'
+    >>> failure_of("not stateless", Finding("stateless", Verdict.FALSE)) is None
+    True
+    """
+    if finding.suppressed:
+        return None
+    if claim.startswith(NOT):
+        return None if finding.verdict is Verdict.FALSE else Vacuous if _says_nothing(finding) else Falsified
+    if finding.verdict is Verdict.FALSE:
+        return Falsified
+    return Vacuous if finding.verdict is Verdict.INCONCLUSIVE and _says_nothing(finding) else None
+
+
 def _raise_if_broken(claim: str, table: Analysis) -> None:
     finding = table[claim.removeprefix(NOT)]
-    if finding.suppressed:
-        return
-    failure: type[Failed] | None = None
-    if claim.startswith(NOT):
-        refuted = finding.verdict is Verdict.FALSE
-        failure = None if refuted else Vacuous if _says_nothing(finding) else Falsified
-    elif finding.verdict is Verdict.FALSE:
-        failure = Falsified
-    elif finding.verdict is Verdict.INCONCLUSIVE and _says_nothing(finding):
-        failure = Vacuous
+    failure = failure_of(claim, finding)
     if failure is None:
         return
     from firesteel.report.text import render
@@ -253,6 +302,16 @@ def check_declared(module: ModuleType | str) -> tuple[Report, ...]:
             f"{described('module', module)} declares nothing: write @fs.declares(...) on its functions"
         )
     return tuple(check_claim(each, claim) for each in made for claim in each.claims)
+
+
+def claims_beside_findings(module: str) -> list[tuple[Declaration, str, Finding]]:
+    """Every claim that a module declares, and what is found out about it."""
+    found = []
+    for made in declarations_of(module):
+        names = dict.fromkeys(claim.removeprefix(NOT) for claim in made.claims)
+        table = analyze(made.as_operator(), *names, **made.options)
+        found += [(made, claim, table[claim.removeprefix(NOT)]) for claim in made.claims]
+    return found
 
 
 def check_claim(made: Declaration, claim: str) -> Report:

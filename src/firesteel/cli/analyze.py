@@ -18,6 +18,8 @@ def main(chosen: argparse.Namespace) -> int:
     from firesteel import promises
     from firesteel.operators.guessing import UnclearKind
 
+    if chosen.declared:
+        return _declared(chosen.function)
     try:
         given = _operator(chosen.function, chosen)
         names = [chosen.explain] if chosen.explain else chosen.property or []
@@ -35,6 +37,24 @@ def main(chosen: argparse.Namespace) -> int:
     return int(any(table[name].verdict.name == "FALSE" for name in names))
 
 
+def _declared(module: str) -> int:
+    """Prints the claims of a module beside what is found; 1 if one of them differs."""
+    from firesteel import promises
+    from firesteel.report.declared import rendered
+
+    try:
+        _imported(module, described("module", module))
+        found = promises.claims_beside_findings(module)
+        if not found:
+            raise InvalidArgument(f"{described('module', module)} declares nothing: write @fs.declares(...)")
+    except InvalidArgument as error:
+        print(f"firesteel analyze: {error}", file=sys.stderr)
+        return 2
+    rows = [(made.name, claim, each, promises.failure_of(claim, each) is None) for made, claim, each in found]
+    print(rendered(rows))
+    return int(not all(agrees for *_, agrees in rows))
+
+
 def _operator(text: str, chosen: argparse.Namespace) -> Any:
     from firesteel import operators
 
@@ -50,16 +70,20 @@ def found(text: str) -> Any:
     module, colon, path = text.partition(":")
     if not colon or not module or not path:
         raise InvalidArgument(f"{described('function', text)} is not a function: write package.module:function")
-    sys.path.insert(0, os.getcwd())
-    try:
-        value: Any = importlib.import_module(module)
-    except ImportError as error:
-        raise InvalidArgument(f"{described('function', text)}: its module cannot be imported: {error}") from error
+    value: Any = _imported(module, described("function", text))
     for name in path.split("."):
         if not hasattr(value, name):
             raise InvalidArgument(f"{described('function', text)}: {value!r} has no {name!r}")
         value = getattr(value, name)
     return value
+
+
+def _imported(module: str, given: str) -> Any:
+    sys.path.insert(0, os.getcwd())
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise InvalidArgument(f"{given}: its module cannot be imported: {error}") from error
 
 
 _KINDS = (
@@ -77,15 +101,20 @@ _KINDS = (
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("function", help="package.module:function, or the name of an operator in that module")
+    parser.add_argument(
+        "function", help="package.module:function, or an operator in that module; with --declared a module"
+    )
     parser.add_argument("--kind", choices=_KINDS, help="what Spark does with the function, where it is not plain")
     parser.add_argument("--input", help='the schema of what goes in: "user STRING, n BIGINT"')
     parser.add_argument("--key", help="the column by which records belong together")
     parser.add_argument("--property", action="append", help="test this property only; may be given several times")
     parser.add_argument("--explain", metavar="PROPERTY", help="test this property, and say all about it")
     parser.add_argument("--json", action="store_true", help="print plain data instead of a table")
-    parser.add_argument("--tests", type=int, default=1000, help="how many tests of a property (default: 1000)")
-    parser.add_argument("--seconds", type=float, default=30.0, help="how many seconds in all (default: 30)")
+    parser.add_argument(
+        "--declared", action="store_true", help="of a module: print its claims (@fs.declares) beside what is found"
+    )
+    parser.add_argument("--tests", type=int, help="how many tests of a property (default: 1000; on Spark 100)")
+    parser.add_argument("--seconds", type=float, help="how many seconds in all (default: 30; on Spark 120)")
 
 
 COMMAND = Command(
@@ -94,7 +123,8 @@ COMMAND = Command(
     invitation="what does a function promise?",
     summary="find out what a function promises: is it commutative, stateless, deterministic?",
     description="Tests a function in processes of its own and says which properties it has. Spark is not needed. "
-    "The exit code is 1 if a property that was named does not hold, 2 if the function cannot be analyzed, else 0.",
+    "The exit code is 1 if a property that was named does not hold, or if a claim differs from what is found; 2 if the "
+    "function cannot be analyzed; else 0.",
     run=main,
     add_arguments=_add_arguments,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from firesteel.evidence.onspark import OnSpark
 from firesteel.logic.verdicts import Verdict
 
 
@@ -58,7 +59,7 @@ class Unloadable:
     error: str
 
 
-Proof = Different | Firing | Unloadable
+Proof = Different | Firing | Unloadable | OnSpark
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Operators: what a function promises, found out by testing it. Nothing here needs Spark to run.
+"""Operators: what a function promises, found out by testing it. Only those of `onspark` are run on Spark.
 
 from firesteel import operators
 fs.analyze(operators.reducer(lambda a, b: a - b))
@@ -18,3 +18,8 @@ from firesteel.operators.kinds import map_in_pandas as map_in_pandas
 from firesteel.operators.kinds import pandas_udf as pandas_udf
 from firesteel.operators.kinds import partition_function as partition_function
 from firesteel.operators.kinds import reducer as reducer
+from firesteel.operators.onspark.operator import SparkOperator as SparkOperator
+from firesteel.operators.onspark.operator import sink as sink
+from firesteel.operators.onspark.operator import transformation as transformation
+from firesteel.operators.onspark.stateful import processor as processor
+from firesteel.operators.onspark.stateful import state_function as state_function

@@ -10,6 +10,7 @@ from firesteel.errors import InvalidArgument, described
 from firesteel.operators import kinds
 from firesteel.operators.inputs import hints_of, required, signature
 from firesteel.operators.kinds import Operator, inner_function, short_name
+from firesteel.operators.onspark.operator import SparkOperator
 
 _OF_UDF: dict[int, Callable[..., Operator]] = {
     100: kinds.function,
@@ -28,7 +29,7 @@ class UnclearKind(InvalidArgument):
     """A bare function may be of several kinds."""
 
 
-def operator_of(given: Any) -> Operator:
+def operator_of(given: Any) -> Operator | SparkOperator:
     """The operator of a bare function; a function whose kind is not plain is refused.
 
     >>> operator_of(str.upper)
@@ -39,7 +40,7 @@ def operator_of(given: Any) -> Operator:
     firesteel.operators.guessing.UnclearKind: f takes two arguments: a reducer or a UDF of two columns? Write \
 operators.reducer(f) or operators.function(f)
     """
-    if isinstance(given, Operator):
+    if isinstance(given, Operator | SparkOperator):
         return given
     if isinstance(given, type) or not callable(given):
         raise InvalidArgument(

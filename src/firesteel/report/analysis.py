@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from firesteel.errors import InvalidArgument, described
+from firesteel.evidence.onspark import Fed, Fired, Grew, Unlike
 from firesteel.evidence.operators import Different, Finding, Findings, Firing, Observed
 from firesteel.report.operators import as_data, explained, in_words, rendered, sentence
 
@@ -95,15 +96,21 @@ def _as_dict(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _runs(finding: Finding) -> list[Observed]:
+def _runs(finding: Finding) -> list[Observed | Fed]:
     match finding.proof:
         case Different(left, right):
             return [left, right]
         case Firing(seen):
             return [seen]
+        case Unlike(mine, theirs):
+            return [mine, theirs]
+        case Fired(fed) | Grew(fed):
+            return [fed]
         case _:
             return []
 
 
-def _run(seen: Observed) -> dict[str, Any]:
+def _run(seen: Observed | Fed) -> dict[str, Any]:
+    if isinstance(seen, Fed):
+        return {"fed": as_data(seen.batches), "outputs": as_data(seen.outputs), "under": str(seen.under)}
     return {"fed": as_data(seen.run), "outputs": as_data(seen.outputs), "elsewhere": seen.elsewhere}

@@ -13,6 +13,13 @@ _BY_KIND = {
     ("combiner", "seq_comb_agree"): "the result depends on how the data are partitioned",
     ("partition_function", "deterministic"): "records of one key go to different partitions, and joins and reductions "
     "miss them",
+    (
+        "transformation",
+        "stateless",
+    ): "what comes out of a record depends on earlier ones, so its state has to be kept in a checkpoint, and bounded",
+    ("transformation", "partition_isolated"): "the result for a key depends on other keys that are in the stream",
+    ("transformation", "batch_independent"): "the result depends on when the trigger fires and how much it reads",
+    ("sink", "deterministic"): "the same batches leave something else behind each time",
     ("pandas_udf", "row_wise"): "Arrow cuts partitions into batches of spark.sql.execution.arrow.maxRecordsPerBatch "
     "rows: the result for a row depends on where the cuts are",
 }
@@ -29,6 +36,13 @@ _BY_PROPERTY = {
     "row_wise": "the result for a row depends on how Arrow cuts partitions into batches",
     "batch_independent": "the result depends on how Arrow cuts partitions into batches "
     "(spark.sql.execution.arrow.maxRecordsPerBatch)",
+    "clock_free": "a run on another day, or with other pauses, gives another result",
+    "partition_independent": "the result changes with the number of partitions, which changes with the cluster",
+    "order_independent": "the order of rows after a shuffle is not fixed: the result changes with it",
+    "restart_safe": "after a failure, the query goes on with another result",
+    "replay_safe": "a batch whose commit was lost is delivered again, with the same id: the sink then has it twice",
+    "late_safe": "records that come late are not treated as the claim says",
+    "state_bounded": "state grows as long as the query runs, until memory or disk is full",
     "keeps_columns": "a filter on this column must not be moved before the operator",
     "null_safe": "a null in the data fails the task, after its retries the job",
     "nan_safe": "a NaN in the data fails the task, or makes the result depend on the order",

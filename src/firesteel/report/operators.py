@@ -19,6 +19,7 @@ from firesteel.evidence.operators import (
 )
 from firesteel.logic.verdicts import Verdict
 from firesteel.names import counted
+from firesteel.report import onspark
 from firesteel.report.consequences import consequence
 from firesteel.report.feeding import called, calls, shown_outputs
 from firesteel.values.records import shown
@@ -93,6 +94,8 @@ def sentence(subject: Subject, finding: Finding) -> str:
             return f"it does not survive cloudpickle: {error}"
         case None:
             return ""
+        case proof:
+            return onspark.sentence(proof)
 
 
 def _kept(subject: Subject, seen: Observed, did: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,16 @@ if TYPE_CHECKING:
 class Building:
     """Builds the queries of one case, and starts them again where the perturbation of the run says so."""
 
-    def __init__(self, spark: SparkSession, case: Case, subject: Subject, how: Running, stack: ExitStack) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        case: Case,
+        subject: Subject,
+        how: Running,
+        stack: ExitStack,
+        query: Callable[..., Query] = Query,
+    ) -> None:
+        self._query = query
         self._spark, self._case, self._subject, self._how, self._stack = spark, case, subject, how, stack
         self._workers: list[str] = []
         stack.callback(dismissed, spark.sparkContext, self._workers)
@@ -44,7 +53,7 @@ class Building:
                     # own.
                     sources, frames = self._frames()
                 mode = self._how.mode_of(name)
-                queries.append(Query(self._spark, name, frames[name], sources, mode, self._how, kept))
+                queries.append(self._query(self._spark, name, frames[name], sources, mode, self._how, kept))
                 self._stack.enter_context(queries[-1].running(self._stack))
         return queries
 

@@ -1,0 +1,207 @@
+"""One analysis of an operator on Spark: which properties apply, their order, and what one answer settles for others."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from firesteel.errors import InvalidArgument, described
+from firesteel.evidence.operators import Finding, Findings, Subject
+from firesteel.logic.verdicts import Verdict
+from firesteel.names import place_of
+from firesteel.operators.examine import decoded
+from firesteel.operators.kinds import inner_function
+from firesteel.operators.onspark.examine import Budget, Examiner
+from firesteel.operators.onspark.feeds import Material
+from firesteel.operators.onspark.making import Maker, constants_of
+from firesteel.operators.onspark.model import About, Late
+from firesteel.operators.onspark.operator import SparkKind, SparkOperator
+from firesteel.operators.onspark.running import Runner
+from firesteel.operators.onspark.sinks import SinkRunner, empty_place
+from firesteel.values import schemas
+from firesteel.values.equality import EXACT, Equality
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ORDER = (
+    "deterministic",
+    "clock_free",
+    "prolific",
+    "one_to_one",
+    "selective",
+    "non_blocking",
+    "stateless",
+    "commutative",
+    "partition_isolated",
+    "batch_independent",
+    "partition_independent",
+    "order_independent",
+    "restart_safe",
+    "replay_safe",
+    "late_safe",
+    "state_bounded",
+)
+"""The testing order. What an answer settles comes after it."""
+_OF_BATCH = {
+    "deterministic",
+    "prolific",
+    "one_to_one",
+    "selective",
+    "commutative",
+    "partition_isolated",
+    "partition_independent",
+    "order_independent",
+}
+_OF_SINK = {
+    "deterministic",
+    "clock_free",
+    "stateless",
+    "commutative",
+    "partition_isolated",
+    "batch_independent",
+    "partition_independent",
+    "order_independent",
+    "restart_safe",
+    "replay_safe",
+}
+REQUIRED: dict[SparkKind, tuple[str, ...]] = {
+    SparkKind.TRANSFORMATION: ("deterministic", "partition_independent", "order_independent"),
+    SparkKind.SINK: ("deterministic", "replay_safe"),
+    SparkKind.PROCESSOR: ("deterministic", "partition_isolated", "restart_safe"),
+    SparkKind.STATE_FUNCTION: ("deterministic", "partition_isolated", "restart_safe"),
+}
+"""What is claimed where a test does not say."""
+_LEAST_SECONDS = 5.0
+"""Every property has as much time, whatever the others took."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What an analysis is asked for, validated."""
+
+    operator: SparkOperator
+    properties: tuple[str, ...] = ()
+    sample: Any = None
+    equal: Equality = EXACT
+    tests: int = 100
+    seconds: float = 120.0
+    delays: tuple[timedelta, ...] = ()
+    late: Late = "dropped"
+    seed: int = 0
+    replay: str | None = None
+    in_order: bool = True
+    """May one answer settle others?"""
+    shrinks: bool = True
+
+
+def possible(operator: SparkOperator) -> tuple[str, ...]:
+    """The properties that an operator of this kind may have."""
+    if operator.kind is SparkKind.SINK:
+        return tuple(each for each in ORDER if each in _OF_SINK)
+    without = {"replay_safe"} | (
+        {"restart_safe", "late_safe", "state_bounded"} if operator.engine == "dstream" else set()
+    )
+    known = [each for each in ORDER if each not in without]
+    return tuple(each for each in known if operator.streams or each in _OF_BATCH)
+
+
+def why_not(property: str, operator: SparkOperator) -> str | None:
+    """Why a property makes no sense here; None if it does."""
+    match property:
+        case "partition_isolated" if not operator.key:
+            return 'name a key: key="user"'
+        case "batch_independent" if operator.output_mode == "update" and not operator.key:
+            return 'in update mode the last row of each key counts: name the key, key="user"'
+        case "non_blocking" if len(operator.ports) < 2:
+            return "it has one port, so there is none to wait for"
+        case "late_safe" if not operator.has_time:
+            return "its input has no TIMESTAMP column, so nothing comes late"
+        case _:
+            return None
+
+
+def analyze(wanted: Wanted, session: Callable[[], SparkSession]) -> Findings:
+    """Find out what an operator promises. Spark starts when everything that was asked makes sense."""
+    operator, started = wanted.operator, time.monotonic()
+    names = _names(wanted)
+    lengths = constants_of(operator)[1]
+    about = About(operator, wanted.equal, late=wanted.late)
+    # A pause that is longer than any duration in the code is what a time-out waits for.
+    longest = max((2 * each for each in lengths), default=timedelta(0))
+    delays = wanted.delays or tuple(dict.fromkeys((about.delays[0], max(about.delays[-1], longest))))
+    about = replace(about, delays=delays)
+    material = None if wanted.replay is None else decoded(wanted.replay)
+    maker = Maker(operator, wanted.sample, wanted.seed)
+    is_sink = operator.kind is SparkKind.SINK
+    if is_sink:
+        empty_place(operator)  # before Spark starts
+    limit = max(5.0, min(60.0, wanted.seconds / 2))
+    runner = (SinkRunner if is_sink else Runner)(session(), operator, seconds=limit)
+    examiner = Examiner(about, runner, maker, wanted.shrinks)
+    findings = _examined(wanted, names, examiner, material)
+    place = place_of(inner_function(operator.code))
+    subject = Subject(operator.name, operator.kind.value, place, tuple(port.columns for port in operator.ports))
+    said = " and ".join(schemas.to_ddl(port.schema) for port in operator.ports)
+    return Findings(subject, tuple(findings), f"{said} (the declared schema)", time.monotonic() - started)
+
+
+def _names(wanted: Wanted) -> list[str]:
+    operator = wanted.operator
+    for name in wanted.properties:
+        if name not in ORDER:
+            raise InvalidArgument(f"{described('property', name)} is not a property: write one of {', '.join(ORDER)}")
+        if name not in possible(operator):
+            raise InvalidArgument(
+                f"{described('property', name)} does not apply to {operator!r}: these do: "
+                f"{', '.join(possible(operator))}"
+            )
+        if (why := why_not(name, operator)) is not None:
+            raise InvalidArgument(f"{described('property', name)} does not apply to {operator!r}: {why}")
+    chosen = wanted.properties or [each for each in possible(operator) if why_not(each, operator) is None]
+    return [each for each in ORDER if each in chosen]
+
+
+def _examined(wanted: Wanted, names: list[str], examiner: Examiner, material: Material | None) -> list[Finding]:
+    until = time.monotonic() + wanted.seconds
+    in_order = wanted.in_order and not wanted.properties
+    done: dict[str, Finding] = {}
+    for number, name in enumerate(names):
+        settled = settled_by_others(name, wanted.operator, done) if in_order else None
+        if settled is not None:
+            done[name] = settled
+        elif examiner.broken:
+            done[name] = Finding(name, Verdict.INCONCLUSIVE, why=examiner.broken)
+        elif material is not None:
+            done[name] = examiner.replayed(name, material)
+        else:
+            left = until - time.monotonic()
+            share = max(_LEAST_SECONDS, left if number + 1 == len(names) else 1.5 * left / (len(names) - number))
+            done[name] = examiner.answer(name, Budget(wanted.tests, time.monotonic() + share))
+    return list(done.values())
+
+
+def settled_by_others(name: str, operator: SparkOperator, done: dict[str, Finding]) -> Finding | None:
+    """What earlier answers settle: the paper's testing order."""
+    open_ = Finding(name, Verdict.INCONCLUSIVE)
+    if name not in ("deterministic", "clock_free") and _is_false(done, "deterministic"):
+        return replace(open_, settled_by="deterministic", why="it is not deterministic, so this was not tested")
+    if name == "stateless" and _is_false(done, "non_blocking"):
+        blocking = done["non_blocking"]
+        return replace(
+            open_, verdict=Verdict.FALSE, settled_by="non_blocking", proof=blocking.proof, port=blocking.port
+        )
+    if name in ("one_to_one", "selective") and (witness := done.get("prolific")) is not None and witness.proof:
+        return replace(open_, verdict=Verdict.FALSE, proof=witness.proof, settled_by="prolific")
+    if name in ("commutative", "partition_isolated") and operator.streams and operator.kind is not SparkKind.SINK:
+        earlier = done.get("stateless")
+        if earlier is not None and earlier.verdict is not Verdict.FALSE and earlier.outputs:
+            return replace(open_, tests=earlier.tests, outputs=earlier.outputs, settled_by="stateless")
+    return None
+
+
+def _is_false(done: dict[str, Finding], name: str) -> bool:
+    return name in done and done[name].verdict is Verdict.FALSE

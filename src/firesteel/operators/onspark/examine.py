@@ -1,0 +1,246 @@
+"""Searches for evidence against a property: makes materials, screens them, confirms what it finds, makes it simpler."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from firesteel.evidence.onspark import OnSpark
+from firesteel.evidence.operators import Finding
+from firesteel.logic.verdicts import Verdict
+from firesteel.operators.comparing import has_output
+from firesteel.operators.examine import encoded
+from firesteel.operators.onspark.feeds import Failed, Gave, Material, NotRun, Result
+from firesteel.operators.onspark.harder import QUESTIONS
+from firesteel.operators.onspark.making import Maker, simpler
+from firesteel.operators.onspark.model import About, Question
+from firesteel.operators.onspark.operator import SparkKind
+from firesteel.operators.onspark.running import Runner
+from firesteel.operators.onspark.sinks import QUESTIONS as OF_SINKS
+
+_ROUND, _LARGE_ROUND, _ROUND_ALONE = 24, 140, 3
+"""How many tests are run together: few at first, as one of them may be enough."""
+_MOST_ALONE = {"restart_safe": 4, "state_bounded": 2}
+"""Properties whose runs cannot share a query: so many tests of them are enough."""
+_SHRINK_SECONDS = 8.0
+_CANDIDATES = 60
+_DOUBTS = 3
+"""So many suspicions that runs alone do not confirm, and runs share no query any more."""
+_TRIES = {"deterministic": 4}
+_EMPTY_ROUNDS = 3
+_TELLING = 30
+
+
+@dataclass
+class Budget:
+    """How much may be tried."""
+
+    tests: int = 100
+    until: float = 0.0
+    """By the monotonic clock."""
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() >= self.until
+
+
+@dataclass
+class _Tally:
+    tests: int = 0
+    outputs: int = 0
+    failed: int = 0
+    example: str = ""
+    always: bool = False
+
+    def add(self, results: Sequence[Sequence[Result]]) -> bool:
+        """Count one test; did it have any output?"""
+        ran = [each for every in results for each in every if not isinstance(each, NotRun)]
+        if not ran:
+            return False
+        self.tests += 1
+        failures = [each for each in ran if isinstance(each, Failed)]
+        self.failed += bool(failures)
+        self.example = self.example or (failures[0].message if failures else "")
+        self.always = self.always or any(each.always for each in failures)
+        output = any(isinstance(each, Gave) and (has_output(each.rows) or any(each.state)) for each in ran)
+        self.outputs += output
+        return output
+
+    @property
+    def why(self) -> str:
+        """What went wrong, if nothing was seen to come out."""
+        if self.outputs:
+            return ""
+        if self.failed:
+            return f"it failed in every test ({self.example})" if self.failed == self.tests else self.example
+        return "no test had any output" if self.tests else "nothing that can be fed says anything about it"
+
+
+@dataclass(frozen=True)
+class _Found:
+    material: Material
+    question: Question
+    proof: OnSpark
+
+
+@dataclass
+class Examiner:
+    """Tests the properties of one operator, one after the other."""
+
+    about: About
+    runner: Runner
+    maker: Maker
+    shrinks: bool = True
+    broken: str = ""
+    """Why no run of the operator comes to an end, once that is known."""
+    _doubts: int = field(default=0)
+    _telling: list[Material] = field(default_factory=list)
+    """Materials that had some output."""
+
+    def answer(self, property: str, budget: Budget) -> Finding:
+        """The finding for a property."""
+        started, tally = time.monotonic(), _Tally()
+        self.runner.until = budget.until
+        found = self._searched(property, budget, tally)
+        return replace(self._finding(property, found, tally), seconds=time.monotonic() - started)
+
+    def replayed(self, property: str, material: Material) -> Finding:
+        """The finding for a property from one material alone."""
+        tally = _Tally()
+        self.runner.until = float("inf")
+        found = self._certain(property, self._among(property, [material], tally), None)
+        return self._finding(property, found, tally)
+
+    def _finding(self, property: str, found: _Found | None, tally: _Tally) -> Finding:
+        key = ", ".join(self.about.operator.key) if property == "partition_isolated" else None
+        if tally.always:
+            self.broken = tally.example
+        if found is None:
+            return Finding(property, Verdict.INCONCLUSIVE, tally.tests, outputs=tally.outputs, why=tally.why, key=key)
+        return Finding(
+            property,
+            Verdict.TRUE if property == "prolific" else Verdict.FALSE,
+            tally.tests,
+            proof=found.proof,
+            port=found.question.port,
+            key=key,
+            outputs=tally.outputs,
+            confirmed="twice, each run by itself",
+            replay=encoded(found.material),
+        )
+
+    def _searched(self, property: str, budget: Budget, tally: _Tally) -> _Found | None:
+        most = min(budget.tests, _MOST_ALONE.get(property, budget.tests))
+        rounds = 0
+        while tally.tests < most and not tally.always and (not rounds or not budget.is_over):
+            before = tally.tests
+            materials = self._materials(property, rounds, most - tally.tests)
+            found = self._certain(property, self._among(property, materials, tally), budget)
+            if found is not None:
+                return found
+            rounds += 1
+            if tally.failed >= 3 * _ROUND_ALONE and not tally.outputs:
+                return None  # more of the same would take the time of the other properties
+            if rounds >= _EMPTY_ROUNDS and tally.tests == before == 0:
+                return None
+        return None
+
+    def _materials(self, property: str, number: int, most: int) -> list[Material]:
+        """The tests of a round. Where few can be run, those that had output before come first."""
+        if property in _MOST_ALONE or not self.runner.shares:
+            size = min(_ROUND_ALONE, most)
+            return self._telling[number * size : (number + 1) * size] or self.maker.round(number, size)
+        large = number and not self.about.operator.has_time
+        return self.maker.round(number, min(_LARGE_ROUND if large else _ROUND, most))
+
+    def _asked(self, property: str, material: Material) -> list[Question]:
+        questions = OF_SINKS if self.about.operator.kind is SparkKind.SINK else QUESTIONS
+        return list(questions[property](self.about, material))
+
+    def _among(self, property: str, materials: Sequence[Material], tally: _Tally | None) -> _Found | None:
+        """The first of some materials that refutes the property; with a tally, runs by themselves show it once."""
+        asked = [self._asked(property, each) for each in materials]
+        feeds = [feed for every in asked for question in every for feed in question.feeds]
+        results = dict(zip(map(repr, feeds), self.runner.screened(feeds), strict=True)) if feeds else {}
+        for material, every in zip(materials, asked, strict=True):
+            answers = [[results[repr(feed)] for feed in question.feeds] for question in every]
+            if tally is not None and tally.add(answers) and len(self._telling) < _TELLING:
+                self._telling.append(material)
+            for question, seen in zip(every, answers, strict=True):
+                proof = _judged(question, seen)
+                if proof is None:
+                    continue
+                sure = proof if tally is None else self._confirmed(property, question, 1)
+                if sure is not None:
+                    return _Found(material, question, sure)
+                self._doubt()
+        return None
+
+    def _doubt(self) -> None:
+        self._doubts += 1
+        if self._doubts >= _DOUBTS:
+            self.runner.bulk = False
+
+    def _certain(self, property: str, found: _Found | None, budget: Budget | None) -> _Found | None:
+        """What was found, made simpler where there is a budget, if runs by themselves show it twice."""
+        if found is None:
+            return None
+        simplest = found if budget is None or not self.shrinks else self._shrunk(property, found, budget)
+        for each in (found,) if simplest is found else (simplest, found):
+            proof = self._confirmed(property, each.question, 2)
+            if proof is not None:
+                return replace(each, proof=proof)
+        self._doubt()
+        return None
+
+    def _confirmed(self, property: str, question: Question, times: int) -> OnSpark | None:
+        """The proof, if runs by themselves show it so many times."""
+        proofs: list[OnSpark] = []
+        seen: list[list[Result]] = []
+        for tried in range(_TRIES.get(property, times)):
+            seen.append([self.runner.alone(feed) for feed in question.feeds])
+            proof = _judged(question, seen[-1])
+            if proof is not None:
+                proofs.append(proof)
+            elif property not in _TRIES or tried - len(proofs) >= 1:
+                return None
+            if len(proofs) == times:
+                break
+        repeated = property == "deterministic" or len(seen) < 2 or self._repeated(seen)
+        return proofs[-1] if len(proofs) == times and repeated else None
+
+    def _repeated(self, seen: Sequence[Sequence[Result]]) -> bool:
+        """Did every run give the same both times? If not, that is another property."""
+        pairs = zip(seen[0], seen[1], strict=True)
+        return not any(
+            isinstance(one, Gave) and isinstance(other, Gave) and self.about.differ(one.rows, other.rows)
+            for one, other in pairs
+        )
+
+    def _shrunk(self, property: str, found: _Found, budget: Budget) -> _Found:
+        """The simplest material that still shows it, as far as there is time."""
+        until = min(time.monotonic() + _SHRINK_SECONDS, max(budget.until, time.monotonic() + 1.0))
+        self.runner.until = until
+        best, refused = found, {repr(found.material)}
+        while time.monotonic() < until:
+            some = list(islice(_new(simpler(self.about.operator, best.material), refused), self._candidates))
+            if not some:
+                break
+            refused.update(map(repr, some))
+            best = self._among(property, some, None) or best
+        return best
+
+    @property
+    def _candidates(self) -> int:
+        return _CANDIDATES if self.runner.shares else 4
+
+
+def _new(materials: Iterator[Material], known: set[str]) -> Iterator[Material]:
+    return (each for each in materials if repr(each) not in known)
+
+
+def _judged(question: Question, seen: Sequence[Result]) -> OnSpark | None:
+    gave = [each for each in seen if isinstance(each, Gave)]
+    return question.judge(gave) if len(gave) == len(seen) else None

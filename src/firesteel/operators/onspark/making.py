@@ -1,0 +1,232 @@
+"""Materials for operators on Spark: a few records that meet, with values from the code's own constants.
+
+Every material draws its values from a small palette, so that keys repeat and ports have keys in common. All materials
+of a round share their event times: cases whose watermarks move alike can run in one query.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Any
+
+from firesteel.evidence.onspark import Step
+from firesteel.operators import domains as d
+from firesteel.operators.constants import pool_of
+from firesteel.operators.domains import Pool
+from firesteel.operators.onspark.feeds import Material
+from firesteel.operators.onspark.operator import Port, SparkOperator
+from firesteel.operators.sampling import from_sample, of_type
+from firesteel.values import durations
+from firesteel.values.records import named
+
+_START = datetime(2000, 1, 1, tzinfo=UTC)
+_STEPS = (timedelta(0), timedelta(seconds=1), timedelta(seconds=20), timedelta(minutes=7), timedelta(days=1))
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
+_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+_LENGTHS = (2, 3, 3, 4, 6)
+
+
+def constants_of(operator: SparkOperator) -> tuple[Pool, tuple[timedelta, ...]]:
+    """The constants of the code, those inside its SQL texts too, and its durations: "10 minutes"."""
+    pool = pool_of(operator.functions)
+    ints, floats, strings = list(pool.ints), list(pool.floats), list(pool.strings)
+    lengths: list[timedelta] = []
+    for text in pool.strings:
+        for found in _NUMBER.findall(text):
+            if "." in found:
+                floats.append(float(found))
+            else:
+                ints.append(int(found))
+        strings += [single or double for single, double in _QUOTED.findall(text)]
+        with suppress(Exception):
+            lengths.append(durations.duration(text, "text"))
+    found = replace(
+        pool,
+        ints=tuple(dict.fromkeys(ints)),
+        floats=tuple(dict.fromkeys(floats)),
+        strings=tuple(dict.fromkeys(strings)),
+    )
+    return found, tuple(dict.fromkeys(lengths))
+
+
+@dataclass(frozen=True)
+class _Fields:
+    """The domains of a port's columns."""
+
+    port: Port
+    domains: tuple[d.Domain, ...]
+    rows: tuple[tuple[Any, ...], ...] = ()
+    """Rows that were given, in place of values that are made."""
+
+
+class Maker:
+    """Makes materials, the same ones for the same seed and round."""
+
+    def __init__(self, operator: SparkOperator, sample: Any = None, seed: int = 0) -> None:
+        self._operator, self._seed = operator, seed
+        self._pool, self._lengths = constants_of(operator)
+        self._fields = [_fields(port, sample) for port in operator.ports]
+
+    def round(self, number: int, count: int) -> list[Material]:
+        """So many materials that may run together."""
+        rng = Random(f"{self._seed} {number}")
+        length = rng.choice(_LENGTHS)
+        moments = list(self._moments(rng, length))
+        if not self._operator.has_time:
+            return [self._material(rng, rng.choice(_LENGTHS), moments * 3) for _ in range(count)]
+        return [self._material(rng, length, moments) for _ in range(count)]
+
+    def _moments(self, rng: Random, length: int) -> Iterator[datetime]:
+        """Event times: mostly later and later, by steps that the code's windows are about."""
+        steps = [*_STEPS, *self._lengths, *(each + timedelta(seconds=1) for each in self._lengths)]
+        now = _START
+        for place in range(length):
+            yield now
+            step = rng.choice(steps)
+            if place == length - 2 and rng.random() < 0.5:  # the last record closes what the others opened
+                step = max(timedelta(days=1), 3 * sum(self._lengths, timedelta(0)))
+            now = now - step if rng.random() < 0.15 else now + step
+            now = max(now, _START)
+
+    def _material(self, rng: Random, length: int, moments: list[datetime]) -> Material:
+        palettes: dict[tuple[str, str], list[Any]] = {}
+        ports = [rng.choice(self._fields) for _ in range(length)]
+        missing = [each for each in self._fields if each not in ports]
+        for place, each in zip(rng.sample(range(length), min(len(missing), length)), missing, strict=False):
+            ports[place] = each
+        alike = rng.random() < 0.25  # records that differ in one column
+        made: list[Step] = []
+        for place, fields in enumerate(ports):
+            before = next((row for name, row in made if name == fields.port.name), None)
+            row = self._row(rng, fields, palettes, moments[place])
+            if alike and before is not None:
+                kept = rng.randrange(len(row))
+                row = tuple(new if at in (kept, fields.port.time) else old for at, (new, old) in _places(row, before))
+            made.append((fields.port.name, row))
+        return tuple(made)
+
+    def _row(
+        self, rng: Random, fields: _Fields, palettes: dict[tuple[str, str], list[Any]], moment: datetime
+    ) -> tuple[Any, ...]:
+        if fields.rows:
+            return rng.choice(fields.rows)
+        return tuple(
+            self._value(rng, place, name, fields, palettes, moment) for place, name in enumerate(fields.port.columns)
+        )
+
+    def _value(
+        self,
+        rng: Random,
+        place: int,
+        name: str,
+        fields: _Fields,
+        palettes: dict[tuple[str, str], list[Any]],
+        moment: datetime,
+    ) -> Any:
+        kind = fields.port.schema.fields[place].dataType.typeName()
+        if place == fields.port.time:
+            return moment if kind == "timestamp" else moment.replace(tzinfo=None)
+        domain = fields.domains[place]
+        shared = name if name in self._operator.key or len(self._fields) > 1 else f"{fields.port.name}.{name}"
+        palette = palettes.setdefault((shared, kind), [])
+        if len(palette) < 3:
+            pooled = rng.random() < 0.6
+            value = domain.pooled(rng, self._pool) if pooled else domain.random(rng)
+            palette.append(_small(value) if rng.random() < 0.3 else value)
+        return rng.choice(palette)
+
+
+def _places(row: tuple[Any, ...], before: tuple[Any, ...]) -> Iterator[tuple[int, tuple[Any, Any]]]:
+    return enumerate(zip(row, before, strict=True))
+
+
+def _small(value: Any) -> Any:
+    """Small numbers meet more often."""
+    return abs(value) % 4 if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _fields(port: Port, sample: Any) -> _Fields:
+    given = sample.get(port.name) if isinstance(sample, dict) else sample
+    if given is None:
+        return _Fields(port, tuple(_domain(each.dataType) for each in port.schema.fields))
+    rows = []
+    for value in from_sample(given).values:
+        columns = named(value)
+        rows.append(tuple(value) if columns is None else tuple(columns[name] for name in port.columns))
+    return _Fields(port, (), tuple(rows))
+
+
+def _domain(kind: Any) -> d.Domain:
+    if kind.typeName() in ("timestamp", "timestamp_ntz"):
+        return d.Moments(in_utc=kind.typeName() == "timestamp")
+    return of_type(kind)
+
+
+def simpler(operator: SparkOperator, material: Material) -> Iterator[Material]:
+    """Simpler materials: fewer records, then simpler ones."""
+    size = len(material)
+    yield _ranked(operator, material)
+    if size > 4:
+        yield material[size // 2 :]
+        yield material[: size // 2]
+    if size > 1:
+        for at in range(size):
+            yield (*material[:at], *material[at + 1 :])
+    for at, (name, row) in enumerate(material):
+        port = operator.port(name)
+        for place, field in enumerate(port.schema.fields):
+            if row[place] is None:
+                continue
+            for value in _simpler_values(_domain(field.dataType), row[place]):
+                changed = (name, (*row[:place], value, *row[place + 1 :]))
+                yield (*material[:at], changed, *material[at + 1 :])
+                everywhere = tuple(
+                    (other, _put(each, place, value)) if other == name and each[place] == row[place] else (other, each)
+                    for other, each in material
+                )
+                yield everywhere
+
+
+def _ranked(operator: SparkOperator, material: Material) -> Material:
+    """The same material with the simplest values that are as different from each other as the old ones were."""
+    seen: dict[tuple[str, str], list[Any]] = {}
+    made = []
+    for name, row in material:
+        port, values = operator.port(name), list(row)
+        for place, column in enumerate(port.columns):
+            known = seen.setdefault((column, port.schema.fields[place].dataType.typeName()), [])
+            if row[place] not in known:
+                known.append(row[place])
+            values[place] = _of_rank(row[place], known.index(row[place]))
+        made.append((name, tuple(values)))
+    return tuple(made)
+
+
+def _of_rank(value: Any, rank: int) -> Any:
+    match value:
+        case bool():
+            return value
+        case int():
+            return rank
+        case float():
+            return float(rank)
+        case str():
+            return "abcdefghij"[rank % 10]
+        case _:
+            return value
+
+
+def _put(row: tuple[Any, ...], place: int, value: Any) -> tuple[Any, ...]:
+    return (*row[:place], value, *row[place + 1 :])
+
+
+def _simpler_values(domain: d.Domain, value: Any) -> Iterator[Any]:
+    for number, each in enumerate(domain.simpler(value)):
+        if number == 4:
+            return
+        yield each

@@ -1,0 +1,312 @@
+"""The model of operators on Spark: what a firing is, and what every property means, as runs that have to agree.
+
+| | streaming transformation | batch transformation | sink |
+|---|---|---|---|
+| a firing is | one record, alone in its micro-batch | a one-row input for selectivity, else all | a batch |
+| the output is | what comes out until Spark is idle | the result | what `read` sees in the end |
+| stateless: not dependent on | earlier batches | (does not apply) | (does not apply) |
+| commutative: not dependent on the order of | the records of a port | rows and partitions | batches |
+| partition_isolated: not dependent on | records with other keys | rows with other keys | rows with other keys |
+
+Outputs are compared as multisets. What is there in the end is, in append mode, all that came out; in complete mode the
+last table; in update mode the last row of each key. Firings by themselves are looked at as they are. Event time ends
+with a run, so that the last windows come out, but not where a firing is looked at.
+
+A material is a list of records, each with its port. A property makes questions of it: some runs, and a judgement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, Literal, TypeAlias
+
+from firesteel.evidence.onspark import Fired, OnSpark, Step, Unlike
+from firesteel.operators.comparing import Pair, Side, differ
+from firesteel.operators.onspark.feeds import Feed, Gave, Material, at_once, distinct, in_halves, one_by_one
+from firesteel.operators.onspark.operator import SparkOperator
+from firesteel.perturb.changes import Restart, RowOrder, ShuffleOrder, ShufflePartitions, Variant
+from firesteel.values.equality import EXACT, Equality
+from firesteel.values.records import canonical, named
+
+_ANY_ORDER = Pair(Side(()), Side(()))
+Late: TypeAlias = Literal["dropped", "counted"]
+
+
+@dataclass(frozen=True)
+class About:
+    """What a property needs to know to make runs of a material."""
+
+    operator: SparkOperator
+    equal: Equality = EXACT
+    delays: tuple[timedelta, ...] = (timedelta(seconds=7), timedelta(days=2))
+    """Pauses between records that are tried."""
+    late: Late = "dropped"
+    """What is claimed of records that come too late."""
+
+    def differ(self, left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
+        """Are two outputs different multisets?"""
+        return differ(left, right, _ANY_ORDER, self.equal)
+
+    def in_the_end(self, gave: Gave) -> tuple[Any, ...]:
+        """What is there in the end, by the output mode."""
+        match self.operator.output_mode:
+            case "complete":
+                return gave.instants[-1] if gave.instants else ()
+            case "update" if self.operator.key:
+                last = {canonical(self.key_of(row)): row for row in gave.rows}
+                return tuple(last.values())
+            case _:
+                return gave.rows
+
+    def key_of(self, row: Any) -> tuple[Any, ...] | None:
+        """The key of an output row; None where it does not have one."""
+        key = self.operator.key
+        if self.operator.plain and type(row) is tuple:
+            return row[: len(key)]
+        columns = named(row[1] if type(row) is tuple else row)
+        if columns is None or any(each not in columns for each in key):
+            return None
+        return tuple(columns[each] for each in key)
+
+    def firing(self, batches: tuple[tuple[Step, ...], ...]) -> Feed:
+        """A run whose single firings are looked at."""
+        # Without event time there is nothing to close, and the run is the same as others.
+        return Feed(batches, close=not self.operator.has_time)
+
+
+@dataclass(frozen=True)
+class Question:
+    """Some runs, and what they show if anything."""
+
+    feeds: tuple[Feed, ...]
+    judge: Callable[[Sequence[Gave]], OnSpark | None]
+    port: str | None = None
+
+
+Asking: TypeAlias = Callable[[About, Material], Iterator[Question]]
+
+
+def same_in_the_end(about: About, left: Feed, right: Feed, port: str | None = None) -> Question:
+    """Two runs after which the same has to be there."""
+
+    def judge(gave: Sequence[Gave]) -> OnSpark | None:
+        mine, theirs = about.in_the_end(gave[0]), about.in_the_end(gave[1])
+        if not about.differ(mine, theirs):
+            return None
+        return Unlike(left.fed(about.operator, mine), right.fed(about.operator, theirs))
+
+    return Question((left, right), judge, port)
+
+
+def _port(about: About, name: str) -> str | None:
+    return name if len(about.operator.ports) > 1 else None
+
+
+# --- the paper's six properties ---
+
+
+def deterministic(about: About, material: Material) -> Iterator[Question]:
+    """The same inputs in the same batches and partitions give the same output: when they come again, with other pauses
+    between records, and with another order in which the outputs of tasks arrive.
+
+    `where("n > 1")` has it. `withColumn("r", rand())` and `collect_list` after a shuffle have it not.
+    """
+    if about.operator.streams:
+        once = Feed(one_by_one(material))
+        yield same_in_the_end(about, once, replace(once, interval=about.delays[-1], again=1))
+    several = Feed(at_once(material), dealt=min(3, len(material)))
+    yield same_in_the_end(about, several, replace(several, under=Variant(ShuffleOrder("reversed")), again=1))
+
+
+def _counts(about: About, material: Material, wrong: Callable[[int], bool]) -> Iterator[Question]:
+    if not about.operator.streams:
+        feeds = [about.firing(((step,),)) for step in material]
+    else:
+        feeds = [about.firing(one_by_one(material))]
+    for feed in feeds:
+
+        def judge(gave: Sequence[Gave], feed: Feed = feed) -> OnSpark | None:
+            for number, rows in enumerate(gave[0].instants):
+                if wrong(len(rows)):
+                    return Fired(feed.fed(about.operator, rows, until=number))
+            return None
+
+        yield Question((feed,), judge)
+
+
+def one_to_one(about: About, material: Material) -> Iterator[Question]:
+    """One row comes out of every record, at once.
+
+    `select` has it. `where` has it not, and neither has a windowed count in append mode, which waits.
+    """
+    yield from _counts(about, material, lambda count: count != 1)
+
+
+def selective(about: About, material: Material) -> Iterator[Question]:
+    """At most one row comes out of a record.
+
+    `where` has it. `explode` has it not.
+    """
+    yield from _counts(about, material, lambda count: count > 1)
+
+
+def prolific(about: About, material: Material) -> Iterator[Question]:
+    """Sometimes more than one row comes out of a record: one example proves it.
+
+    `explode` has it. `select` has it not.
+    """
+    yield from _counts(about, material, lambda count: count > 1)
+
+
+def stateless(about: About, material: Material) -> Iterator[Question]:
+    """What comes out of a record does not depend on earlier batches.
+
+    `where` has it. `groupBy("k").count()` has it not.
+    """
+    last = material[-1]
+    alone = about.firing(((last,),))
+    for before in distinct((material, (last, last))):
+        after = about.firing(one_by_one(before))
+
+        def judge(gave: Sequence[Gave], after: Feed = after) -> OnSpark | None:
+            mine, theirs = gave[0].instants[-1], gave[1].instants[-1]
+            if not about.differ(mine, theirs):
+                return None
+            return Unlike(alone.fed(about.operator, mine), after.fed(about.operator, theirs))
+
+        yield Question((alone, after), judge)
+
+
+def commutative(about: About, material: Material) -> Iterator[Question]:
+    """The output does not depend on the order of the records of a port; of a batch job, of rows and partitions.
+
+    A count per key has it. `collect_list`, and a join that takes the latest, have it not.
+    """
+    if not about.operator.streams:
+        yield from order_independent(about, material)
+        yield from partition_independent(about, material)
+        return
+    whole = Feed(one_by_one(material))
+    for port in about.operator.ports:
+        places = [place for place, (name, _) in enumerate(material) if name == port.name]
+        for order in dict.fromkeys((tuple(places[::-1]), tuple(places[1:] + places[:1]))):
+            moved = list(material)
+            for place, source in zip(places, order, strict=True):
+                moved[place] = material[source]
+            if tuple(moved) != material:
+                yield same_in_the_end(about, whole, Feed(one_by_one(tuple(moved))), _port(about, port.name))
+
+
+def partition_isolated(about: About, material: Material) -> Iterator[Question]:
+    """The output for a key does not depend on records with other keys.
+
+    A count per key has it. A share of the total has it not; neither has a window whose watermark other keys move, so
+    that a record comes too late.
+    """
+    operator = about.operator
+    key = _key_of_step(operator, material[-1])
+    own = tuple(step for step in material if _key_of_step(operator, step) == key)
+    if len(own) == len(material):
+        return
+    for made in (one_by_one, at_once) if operator.streams else (at_once,):
+        yield _same_for_key(about, key, Feed(made(own)), Feed(made(material)))
+
+
+def _same_for_key(about: About, key: tuple[Any, ...], alone: Feed, mixed: Feed) -> Question:
+    operator = about.operator
+
+    def judge(gave: Sequence[Gave]) -> OnSpark | None:
+        ends = [about.in_the_end(each) for each in gave]
+        keys = [[about.key_of(row) for row in end] for end in ends]
+        if any(each is None for found in keys for each in found):
+            return None  # the output does not say whose it is
+        mine, theirs = (
+            tuple(row for row, own in zip(end, found, strict=True) if canonical(own) == canonical(key))
+            for end, found in zip(ends, keys, strict=True)
+        )
+        return Unlike(alone.fed(operator, mine), mixed.fed(operator, theirs)) if about.differ(mine, theirs) else None
+
+    return Question((alone, mixed), judge)
+
+
+def _key_of_step(operator: SparkOperator, step: Step) -> tuple[Any, ...]:
+    columns = operator.port(step[0]).columns
+    return tuple(step[1][columns.index(each)] for each in operator.key)
+
+
+# --- what may change without anybody noticing ---
+
+
+def batch_independent(about: About, material: Material) -> Iterator[Question]:
+    """How a stream is cut into micro-batches does not show in the end. The records come in the order of event time, so
+    that none is late: that is `late_safe`.
+
+    A count per key in update mode has it. A count of each batch has it not.
+    """
+    ordered = in_time(about.operator, material)
+    whole = Feed(one_by_one(ordered))
+    for other in distinct((at_once(ordered), in_halves(ordered))):
+        if other != whole.batches:
+            yield same_in_the_end(about, whole, Feed(other))
+
+
+def in_time(operator: SparkOperator, material: Material) -> Material:
+    """The records in the order of their event time."""
+
+    def moment(step: Step) -> Any:
+        place = operator.port(step[0]).time
+        return None if place is None else step[1][place]
+
+    timed = [step for step in material if moment(step) is not None]
+    ordered = iter(sorted(timed, key=lambda step: str(moment(step))))
+    return tuple(next(ordered) if moment(step) is not None else step for step in material)
+
+
+def _in_batches(about: About, material: Material) -> tuple[tuple[Step, ...], ...]:
+    return in_halves(material) if about.operator.streams and len(material) > 3 else at_once(material)
+
+
+def partition_independent(about: About, material: Material) -> Iterator[Question]:
+    """The number and the contents of partitions do not show.
+
+    `groupBy("k").sum("n")` of whole numbers has it. `monotonically_increasing_id` has it not.
+    """
+    batches = _in_batches(about, material)
+    whole = Feed(batches)
+    for parts in dict.fromkeys((2, len(material))):
+        yield same_in_the_end(about, whole, replace(whole, dealt=parts))
+    if not about.operator.plain:  # RDDs are shuffled into as many partitions as they have
+        yield same_in_the_end(about, whole, replace(whole, under=Variant(ShufflePartitions(3))))
+
+
+def order_independent(about: About, material: Material) -> Iterator[Question]:
+    """The order of the rows within a batch does not show.
+
+    `max` has it. `first`, and `row_number` over ties, have it not.
+    """
+    whole = Feed(_in_batches(about, material))
+    orders: tuple[Literal["reversed"] | int, ...] = ("reversed", 1)
+    for order in orders:
+        yield same_in_the_end(about, whole, replace(whole, under=Variant(RowOrder(order))))
+
+
+def restart_safe(about: About, material: Material) -> Iterator[Question]:
+    """A query that is stopped and started again from its checkpoint puts out what it would have put out.
+
+    What Spark keeps as state has it. What a Python function keeps in a variable has it not.
+    """
+    whole = Feed(one_by_one(material))
+    for batch in dict.fromkeys((0, len(material) - 2)):
+        yield same_in_the_end(about, whole, replace(whole, under=Variant(Restart(batch))))
+
+
+def clock_free(about: About, material: Material) -> Iterator[Question]:
+    """The clock and the pauses between records do not show.
+
+    A window of event time has it. `current_timestamp()` has it not.
+    """
+    once = Feed(one_by_one(material))
+    for delay in about.delays:
+        yield same_in_the_end(about, once, replace(once, interval=delay))

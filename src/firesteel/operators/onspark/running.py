@@ -1,0 +1,177 @@
+"""Runs feeds on Spark: many in one query where the subject allows it, else by themselves."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from firesteel.errors import InvalidArgument
+from firesteel.operators.onspark.feeds import Failed, Feed, Gave, NotRun, Result, distinct
+from firesteel.operators.onspark.operator import SparkOperator
+from firesteel.perturb.changes import ShufflePartitions, Variant
+from firesteel.spark.bulk.together import exercise_together
+from firesteel.spark.engines.exercise import exercise, exercise_apart
+from firesteel.spark.failures import CannotCarry, SubjectFailure
+from firesteel.spark.perturb.levers import dismissed, new_workers
+from firesteel.spark.running import Running
+from firesteel.values.cases import Case
+from firesteel.values.traces import Instant, Trace
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_SMALLEST = 6
+"""Where a query of many cases fails, halves of them are tried, down to this many."""
+_REFUSALS = 2
+"""So many queries of many cases in a row have to fail before none is tried any more."""
+
+
+@dataclass
+class Runner:
+    """Runs feeds of one operator, and remembers what came of them. What is remembered screens; `alone` convicts."""
+
+    spark: SparkSession
+    operator: SparkOperator
+    seconds: float = 60.0
+    """A micro-batch that takes longer counts as hanging."""
+    alone_at_most: int = 8
+    """So many runs of a round are run by themselves; the others are left out."""
+    until: float = float("inf")
+    """When nothing more is run by itself, by the monotonic clock."""
+    bulk: bool = True
+    _known: dict[str, Result] = field(default_factory=dict)
+    _refused: int = 0
+
+    def screened(self, feeds: Sequence[Feed]) -> list[Result]:
+        """What came of some feeds; `NotRun` where there was no time."""
+        groups: dict[Any, list[Feed]] = {}
+        for feed in distinct(feeds):
+            if repr(feed) not in self._known:
+                groups.setdefault((feed.under, feed.interval, feed.close, feed.state, feed.again), []).append(feed)
+        found: dict[str, Result] = {}
+        left = self.alone_at_most
+        for group in groups.values():
+            results = self._together(group)
+            rest = [feed for feed, result in zip(group, results, strict=True) if isinstance(result, NotRun)]
+            found |= {repr(feed): result for feed, result in zip(group, results, strict=True)}
+            now = rest[: max(left, 1)]
+            left -= len(now)
+            if now and time.monotonic() < self.until:
+                found |= {repr(feed): result for feed, result in zip(now, self._apart(now), strict=True)}
+        self._known |= {name: result for name, result in found.items() if not isinstance(result, NotRun)}
+        return [self._known.get(repr(feed), NotRun()) for feed in feeds]
+
+    def alone(self, feed: Feed) -> Result:
+        """What comes of a feed that is run by itself, in Python workers that know nothing of other runs."""
+        with new_workers(self.spark.sparkContext) as name:
+            try:
+                trace = exercise(self.spark, self._case(feed), self._subject, self._how(feed), _to_the_end)
+                return _gave(trace)
+            except SubjectFailure as failure:
+                return _failed(failure)
+            except InvalidArgument as error:
+                return _refused(error, feed)
+            finally:
+                dismissed(self.spark.sparkContext, [name])
+
+    @property
+    def shares(self) -> bool:
+        """May several runs share a query?"""
+        return self.bulk and self.operator.engine == "structured" and self._refused < _REFUSALS
+
+    @property
+    def _subject(self) -> Any:
+        return self.operator.function
+
+    def _case(self, feed: Feed) -> Case:
+        return feed.case(self.operator)
+
+    def _how(self, feed: Feed) -> Running:
+        if self.operator.engine == "dstream":
+            return Running(engine="dstream", seconds=self.seconds, batch_interval=feed.interval, under=feed.under)
+        if not self.operator.streams:
+            return Running(engine="batch", seconds=self.seconds, under=feed.under)
+        return Running(
+            output_mode=self.operator.output_mode,
+            seconds=self.seconds,
+            batch_interval=feed.interval,
+            close=feed.close,
+            state=feed.state,
+            under=_in_one_partition(feed.under),
+        )
+
+    def _apart(self, feeds: Sequence[Feed]) -> list[Result]:
+        """Runs by themselves, several at once."""
+        with new_workers(self.spark.sparkContext) as name:
+            try:
+                cases = [self._case(feed) for feed in feeds]
+                traces = exercise_apart(self.spark, cases, self._subject, self._how(feeds[0]))
+                return [_failed(each) if isinstance(each, SubjectFailure) else _gave(each) for each in traces]
+            except InvalidArgument as error:
+                return [_refused(error, feed) for feed in feeds]
+            finally:
+                dismissed(self.spark.sparkContext, [name])
+
+    def _together(self, feeds: Sequence[Feed]) -> list[Result]:
+        """Many runs in one query, where that is possible."""
+        first = feeds[0]
+        if not self.shares or len(feeds) < 2 or first.under.alone or first.state:
+            return [NotRun()] * len(feeds)
+        with new_workers(self.spark.sparkContext) as name:
+            try:
+                found = self._in_one_query(feeds)
+            except InvalidArgument as error:
+                return [_refused(error, feed) for feed in feeds]
+            finally:
+                dismissed(self.spark.sparkContext, [name])
+        self._refused = self._refused + 1 if all(isinstance(each, NotRun) for each in found) else 0
+        return found
+
+    def _in_one_query(self, feeds: Sequence[Feed]) -> list[Result]:
+        cases = [self._case(feed) for feed in feeds]
+        try:
+            traces = exercise_together(self.spark, cases, self._subject, self._how(feeds[0]), also_single=True)
+        except CannotCarry:  # of all cases, or as one of them makes it fail
+            half = len(feeds) // 2
+            if half < _SMALLEST:
+                return [NotRun()] * len(feeds)
+            return self._in_one_query(feeds[:half]) + self._in_one_query(feeds[half:])
+        except SubjectFailure as failure:  # no data has been fed yet
+            return [Failed(str(failure), always=True)] * len(feeds)
+        return [NotRun() if trace is None else _gave(trace) for trace in traces]
+
+
+def _in_one_partition(under: Variant) -> Variant:
+    """Shuffles go into one partition, unless the run is about that: all keys then meet in one Python worker."""
+    if any(isinstance(change, ShufflePartitions) for change in under.changes):
+        return under
+    return Variant(*under.changes, ShufflePartitions(1))
+
+
+def _to_the_end(now: Instant) -> bool:
+    return False
+
+
+def _gave(trace: Trace) -> Gave:
+    states = tuple(0 if now.recorded_state is None else len(now.recorded_state) for now in trace)
+    marked = any(now.recorded_watermark is not None for now in trace)
+    return Gave(tuple(_rows(now) for now in trace), states, marked)
+
+
+def _rows(now: Instant) -> tuple[Any, ...]:
+    """What came out at an instant; of several outputs, each row with the name of its own."""
+    if len(now.outputs) == 1:
+        return tuple(row for batch in now.outputs.values() for row in batch.records)
+    return tuple((name, row) for name, batch in now.outputs.items() for row in batch.records)
+
+
+def _failed(failure: SubjectFailure) -> Failed:
+    return Failed(str(failure), always=not failure.depends_on_case)
+
+
+def _refused(error: InvalidArgument, feed: Feed) -> Result:
+    if feed.state:  # there is no state that could grow
+        return Gave(((),) * len(feed.batches), (0,) * len(feed.batches))
+    return Failed(str(error), always=True)

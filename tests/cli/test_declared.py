@@ -1,0 +1,42 @@
+"""`firesteel analyze MODULE --declared`: claims beside findings."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from firesteel.cli.main import main
+
+TEXT = """
+import firesteel as fs
+
+@fs.declares("commutative", "not idempotent", tests=30)
+def plus(a: int, b: int) -> int:
+    return a + b
+"""
+WRONG = """
+@fs.declares("commutative", tests=30)
+def minus(a: int, b: int) -> int:
+    return a - b
+"""
+
+
+@pytest.mark.parametrize("name, more, code", [("claims_right", "", 0), ("claims_wrong", WRONG, 1)])
+def test_claims_beside_findings(
+    name: str, more: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / f"{name}.py").write_text(TEXT + more)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    assert main(["analyze", name, "--declared"]) == code
+    said = capsys.readouterr().out
+    assert "not idempotent" in said and ("minus" in said and "DIFFERS" in said) is bool(code)
+
+
+@pytest.mark.parametrize("name, said", [("no_such_module_here", "cannot be imported"), ("json", "declares nothing")])
+def test_a_module_that_says_nothing(name: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyze", name, "--declared"]) == 2
+    assert said in capsys.readouterr().err

@@ -1,0 +1,56 @@
+"""Operators that fail on Spark: the property is answered with that, and the session stays usable."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import pytest
+from pyspark.sql import functions as F
+
+import firesteel as fs
+from firesteel import operators
+
+
+def missing_table(frame: Any) -> Any:
+    return frame.join(frame.sparkSession.table("nowhere_to_be_found"), "n")
+
+
+def wrong_schema(frame: Any) -> Any:
+    def text(rows: Any) -> Any:
+        for each in rows:
+            yield each.assign(n="not a number")
+
+    return frame.mapInPandas(text, "n INT")
+
+
+def dies(frame: Any) -> Any:
+    return frame.select(F.udf(lambda n: os._exit(3), "int")("n").alias("n"))
+
+
+def hangs(frame: Any) -> Any:
+    return frame.select(F.udf(lambda n: time.sleep(60), "int")("n").alias("n"))
+
+
+def raises_in_one_partition(frame: Any) -> Any:
+    return frame.select(F.udf(lambda n: n // (n - 1), "int")("n").alias("n"))
+
+
+@pytest.mark.slow
+def test_failures_are_answers(spark: Any) -> None:
+    said = {}
+    for wrong in (missing_table, wrong_schema, dies, hangs):
+        operator = operators.transformation(wrong, input="n INT", engine="batch")
+        table = fs.analyze(operator, "one_to_one", tests=1, seconds=3, spark=spark)
+        finding = table["one_to_one"]
+        assert finding.verdict is fs.Verdict.INCONCLUSIVE and not finding.outputs
+        said[wrong.__name__] = finding.why
+    assert "nowhere_to_be_found" in said["missing_table"]
+    assert "longer than" in said["hangs"]
+    assert said["dies"] and said["wrong_schema"]
+    some = operators.transformation(raises_in_one_partition, input="n INT", engine="batch")
+    rows = [(0,), (1,), (2,)]
+    table = fs.analyze(some, "partition_independent", sample=rows, tests=3, seconds=20, spark=spark)
+    assert table["partition_independent"].verdict is fs.Verdict.INCONCLUSIVE
+    assert spark.range(3).count() == 3

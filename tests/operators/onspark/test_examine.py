@@ -1,0 +1,114 @@
+"""The search without Spark: a made-up runner stands in for it, and says how often a feed was run by itself."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from firesteel import operators
+from firesteel.evidence.operators import Finding
+from firesteel.logic.verdicts import Verdict
+from firesteel.operators.examine import decoded
+from firesteel.operators.onspark.examine import Budget, Examiner
+from firesteel.operators.onspark.feeds import Failed, Feed, Gave, Result
+from firesteel.operators.onspark.harder import QUESTIONS
+from firesteel.operators.onspark.making import Maker
+from firesteel.operators.onspark.model import About
+from firesteel.operators.onspark.running import Runner
+from firesteel.values.records import Record
+
+KEYED = operators.transformation(lambda frame: frame, input="k STRING, n INT", key="k")
+
+
+class MadeUp(Runner):
+    """Runs a Python function in place of Spark; `hidden` is what only a shared query shows."""
+
+    def __init__(self, outcome: Callable[[Feed], Result], hidden: Callable[[Feed], Result] | None = None) -> None:
+        super().__init__(None, KEYED)  # type: ignore[arg-type]
+        self.outcome, self.hidden = outcome, hidden or outcome
+        self.ran: Counter[str] = Counter()
+
+    def screened(self, feeds: Sequence[Feed]) -> list[Result]:
+        return [self.hidden(feed) if self.bulk else self.outcome(feed) for feed in feeds]
+
+    def alone(self, feed: Feed) -> Result:
+        self.ran[repr(feed)] += 1
+        return self.outcome(feed)
+
+
+def running_count(feed: Feed) -> Result:
+    seen: Counter[str] = Counter()
+    instants = []
+    for batch in feed.batches:
+        seen.update(row[0] for _, row in batch)
+        instants.append(tuple(Record(k=row[0], n=seen[row[0]]) for _, row in batch))
+    return Gave(tuple(instants))
+
+
+def as_it_is(feed: Feed) -> Result:
+    return Gave(tuple(tuple(Record(k=row[0], n=row[1]) for _, row in batch) for batch in feed.batches))
+
+
+def searched(runner: MadeUp, property: str, tests: int = 50) -> Finding:
+    return Examiner(About(KEYED), runner, Maker(KEYED)).answer(property, Budget(tests, time.monotonic() + 20))
+
+
+def test_evidence_is_simple_and_seen_twice_alone() -> None:
+    runner = MadeUp(running_count)
+    finding = searched(runner, "stateless")
+    assert finding.verdict is Verdict.FALSE and finding.confirmed
+    assert decoded(finding.replay) == (("input", ("", 0)),)
+    questions = list(QUESTIONS["stateless"](About(KEYED), (("input", ("", 0)),)))
+    assert runner.ran[repr(questions[-1].feeds[1])] >= 2
+
+
+def test_no_evidence_is_open_with_its_tests() -> None:
+    finding = searched(MadeUp(as_it_is), "stateless")
+    assert (finding.verdict, finding.tests, finding.outputs) == (Verdict.INCONCLUSIVE, 50, 50) and not finding.why
+
+
+def test_what_only_shared_queries_show_is_not_evidence() -> None:
+    runner = MadeUp(as_it_is, hidden=running_count)
+    finding = searched(runner, "stateless")
+    assert finding.verdict is Verdict.INCONCLUSIVE
+    assert not runner.bulk, "after a few doubts, runs share no query"
+
+
+def test_what_does_not_repeat_itself_is_another_property() -> None:
+    calls = Counter[str]()
+
+    def fickle(feed: Feed) -> Result:
+        calls["all"] += 1
+        return Gave(tuple((Record(k="a", n=calls["all"]),) for _ in feed.batches))
+
+    assert searched(MadeUp(fickle), "stateless", tests=3).verdict is Verdict.INCONCLUSIVE
+    assert searched(MadeUp(fickle), "deterministic", tests=3).verdict is Verdict.FALSE
+
+
+def test_a_failure_is_never_evidence() -> None:
+    def fails_later(feed: Feed) -> Result:
+        return as_it_is(feed) if len(feed.batches) == 1 else Failed("boom")
+
+    assert searched(MadeUp(fails_later), "stateless").verdict is Verdict.INCONCLUSIVE
+    finding = searched(MadeUp(lambda feed: Failed("boom", always=True)), "stateless")
+    assert "boom" in finding.why and finding.tests <= 24
+
+
+def test_one_witness_proves_that_there_may_be_several() -> None:
+    def twice(feed: Feed) -> Result:
+        return Gave(tuple((1, 2) for _ in feed.batches))
+
+    assert searched(MadeUp(twice), "prolific").verdict is Verdict.TRUE
+    assert searched(MadeUp(as_it_is), "prolific").verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("property", sorted(QUESTIONS))
+def test_records_may_hold_lists(property: str) -> None:
+    listed = operators.transformation(lambda frame: frame, input="k STRING, ns ARRAY<INT>, ts TIMESTAMP", key="k")
+    material: Any = Maker(listed).round(0, 1)[0]
+    for question in QUESTIONS[property](About(listed), material):
+        assert all(feed.case(listed).length for feed in question.feeds)

@@ -1,0 +1,188 @@
+"""The model without Spark: which runs a property asks for, and what it makes of made-up results."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from firesteel import operators
+from firesteel.evidence.onspark import Fired, Grew, Unlike
+from firesteel.evidence.operators import Finding
+from firesteel.logic.verdicts import Verdict
+from firesteel.operators.onspark.analysis import settled_by_others
+from firesteel.operators.onspark.feeds import Feed, Gave, Material, in_halves, one_by_one
+from firesteel.operators.onspark.harder import QUESTIONS
+from firesteel.operators.onspark.making import Maker, constants_of, simpler
+from firesteel.operators.onspark.model import About, in_time
+from firesteel.report.onspark import sentence
+from firesteel.values.records import Record
+
+
+def same(frame: Any) -> Any:
+    return frame
+
+
+ONE: Material = (("input", ("a", 1)), ("input", ("b", 2)), ("input", ("a", 3)))
+KEYED = operators.transformation(same, input="k STRING, n INT", key="k")
+UPDATED = operators.transformation(same, input="k STRING, n INT", key="k", output_mode="update")
+
+
+def gave(*instants: list[Any], **more: Any) -> Gave:
+    return Gave(tuple(map(tuple, instants)), **more)
+
+
+def test_update_mode_counts_the_last_row_of_each_key() -> None:
+    rows = gave([Record(k="a", n=1)], [Record(k="b", n=1)], [Record(k="a", n=2)])
+    assert About(UPDATED).in_the_end(rows) == (Record(k="a", n=2), Record(k="b", n=1))
+    assert len(About(KEYED).in_the_end(rows)) == 3
+
+
+def test_stateless_looks_at_the_last_firing_only() -> None:
+    question, *_ = QUESTIONS["stateless"](About(KEYED), ONE)
+    assert question.feeds[0].batches == ((ONE[2],),) and question.feeds[1].batches == one_by_one(ONE)
+    assert question.judge([gave([1]), gave([7], [8], [1])]) is None
+    assert isinstance(question.judge([gave([1]), gave([1], [1], [2])]), Unlike)
+
+
+def test_isolation_looks_at_rows_of_the_key_and_gives_up_where_there_is_no_key() -> None:
+    question, together = QUESTIONS["partition_isolated"](About(KEYED), ONE)
+    assert [len(feed.batches) for feed in together.feeds] == [1, 1]
+    alone, mixed = question.feeds
+    assert alone.batches == ((ONE[0],), (ONE[2],)) and len(mixed.batches) == 3
+    own, other = Record(k="a", n=4), Record(k="b", n=9)
+    assert question.judge([gave([own]), gave([own, other])]) is None
+    assert question.judge([gave([own]), gave([Record(k="a", n=5), other])]) is not None
+    assert question.judge([gave([Record(n=1)]), gave([Record(n=2)])]) is None
+
+
+def test_selectivity_counts_the_rows_of_each_firing() -> None:
+    (one,) = QUESTIONS["one_to_one"](About(KEYED), ONE)
+    (some,) = QUESTIONS["selective"](About(KEYED), ONE)
+    assert one.judge([gave([1], [1], [1])]) is None
+    silent = one.judge([gave([1], [], [1])])
+    assert isinstance(silent, Fired) and len(silent.seen.batches) == 2
+    assert some.judge([gave([1], [], [1])]) is None and some.judge([gave([1], [], [1, 2])]) is not None
+
+
+def test_a_single_row_is_a_firing_of_a_batch_job() -> None:
+    job = operators.transformation(same, input="k STRING, n INT", engine="batch")
+    assert [question.feeds[0].batches for question in QUESTIONS["one_to_one"](About(job), ONE)] == [
+        ((step,),) for step in ONE
+    ]
+
+
+PORTS = operators.transformation(same, input={"left": "k INT, a INT", "right": "k INT, b INT"}, key="k")
+BOTH: Material = (("left", (1, 5)), ("right", (1, 7)))
+
+
+@pytest.mark.parametrize(
+    "released, changed, alone, itself, before, blocks",
+    [
+        ([Record(k=1, a=5)], [Record(k=1, a=5)], [], [], [], True),  # a semi join
+        ([Record(k=1, a=5, b=7)], [Record(k=1, a=5, b=8)], [], [], [], False),  # an inner join
+        ([Record(k=1, b=7)], [Record(k=1, b=8)], [Record(k=1, b=7)], [], [], False),  # a union
+        ([Record(k=1, a=5)], [Record(k=1, a=5)], [], [Record(k=1, a=5)], [], False),  # the port itself releases it
+        ([Record(n=2)], [Record(n=2)], [Record(n=1)], [Record(n=2)], [Record(n=1)], False),  # a count of both
+    ],
+)
+def test_a_port_blocks_where_another_releases_its_rows(
+    released: Any, changed: Any, alone: Any, itself: Any, before: Any, blocks: bool
+) -> None:
+    question = next(iter(QUESTIONS["non_blocking"](About(PORTS), BOTH)))
+    assert question.port == "left"
+    results = [gave(before, released), gave(before, changed), gave(alone), gave(before, itself), gave(before)]
+    assert (question.judge(results) is not None) is blocks
+
+
+def test_state_that_grows_is_evidence() -> None:
+    (question,) = QUESTIONS["state_bounded"](About(KEYED), ONE)
+    (feed,) = question.feeds
+    keys = [batch[0][1][0] for batch in feed.batches]
+    assert feed.state and len(set(keys)) == len(keys) == 8
+    assert isinstance(question.judge([gave(state=(1, 2, 3, 4, 5, 6, 7, 8))]), Grew)
+    assert question.judge([gave(state=(1, 2, 2, 2, 2, 2, 2, 2))]) is None
+
+
+TIMED = operators.transformation(same, input="k STRING, ts TIMESTAMP", key="k")
+
+
+def at(minute: int) -> datetime:
+    return datetime(2000, 1, 1, 0, minute, tzinfo=UTC)
+
+
+def test_late_records_are_late_and_need_a_watermark() -> None:
+    material = (("input", ("a", at(9))), ("input", ("b", at(3))))
+    assert [step[1][1] for step in in_time(TIMED, material)] == [at(3), at(9)]
+    (question,) = QUESTIONS["late_safe"](About(TIMED), material)
+    after, without = question.feeds
+    assert len(after.batches) == 3 and after.batches[-1][0][1][1].year < 2000 and len(without.batches) == 2
+    assert question.judge([gave([1], [2], [3]), gave([1], [2])]) is None
+    assert question.judge([gave([1], [2], [3], watermark=True), gave([1], [2])]) is not None
+    (counted,) = QUESTIONS["late_safe"](About(TIMED, late="counted"), material)
+    assert counted.feeds[1].batches[0] == counted.feeds[0].batches[-1]
+
+
+def test_the_testing_order() -> None:
+    def done(**verdicts: Verdict) -> dict[str, Finding]:
+        return {name: Finding(name, verdict, 9, outputs=9) for name, verdict in verdicts.items()}
+
+    broken = settled_by_others("stateless", KEYED, done(deterministic=Verdict.FALSE))
+    assert broken is not None and broken.settled_by == "deterministic"
+    assert settled_by_others("clock_free", KEYED, done(deterministic=Verdict.FALSE)) is None
+    blocking = settled_by_others("stateless", PORTS, done(non_blocking=Verdict.FALSE))
+    assert blocking is not None and blocking.verdict is Verdict.FALSE
+    calm = settled_by_others("commutative", KEYED, done(stateless=Verdict.INCONCLUSIVE))
+    assert calm is not None and (calm.verdict, calm.settled_by) == (Verdict.INCONCLUSIVE, "stateless")
+    assert settled_by_others("commutative", KEYED, done(stateless=Verdict.FALSE)) is None
+    job = operators.transformation(same, input="n INT", engine="batch")
+    assert settled_by_others("commutative", job, done(stateless=Verdict.INCONCLUSIVE)) is None
+
+
+def test_constants_inside_sql_are_tried() -> None:
+    def busy(frame: Any) -> Any:
+        return frame.where("n > 4711 and k = 'red'").withWatermark("ts", "12 minutes")
+
+    pool, lengths = constants_of(operators.transformation(busy, input="k STRING, n INT, ts TIMESTAMP"))
+    assert 4711 in pool.ints and "red" in pool.strings and [each.seconds for each in lengths] == [720]
+
+
+def test_a_seed_makes_the_same_materials_and_ports_share_keys() -> None:
+    first, again = Maker(PORTS).round(0, 40), Maker(PORTS).round(0, 40)
+    assert first == again != Maker(PORTS, seed=1).round(0, 40)
+    met = [m for m in first if {r[0] for p, r in m if p == "left"} & {r[0] for p, r in m if p == "right"}]
+    assert len(met) > 10
+
+
+def test_materials_of_a_round_share_event_times() -> None:
+    assert len({tuple(step[1][1] for step in material) for material in Maker(TIMED).round(3, 20)}) == 1
+
+
+def test_simpler_materials_begin_with_simple_values() -> None:
+    material = (("input", ("xyz", 900)), ("input", ("uvw", 900)))
+    assert next(simpler(KEYED, material)) == (("input", ("a", 0)), ("input", ("b", 0)))
+
+
+def test_records_are_dealt_over_partitions_in_order() -> None:
+    case = Feed((ONE,), dealt=2).case(KEYED)
+    (batch,) = case["input"]
+    assert batch.partitions == (2, 1) and [row.n for row in batch.records] == [1, 3, 2]
+    assert in_halves(ONE) == (ONE[:2], ONE[2:])
+
+
+def test_evidence_reads() -> None:
+    feed = Feed(one_by_one(BOTH))
+    said = sentence(Unlike(feed.fed(PORTS, ()), feed.fed(PORTS, (Record(k=1, a=5),))))
+    assert said == "left(k=1, a=5); then right(k=1, b=7) gives nothing; the same again gives (k=1, a=5)"
+    fired = sentence(Fired(Feed(one_by_one(ONE)).fed(KEYED, (1, 2), until=1)))
+    assert fired == "k='b', n=2 has 2 outputs after k='a', n=1: 1 and 2"
+
+
+def test_elements_of_rdds_are_tuples_and_their_first_values_the_key() -> None:
+    pairs = operators.transformation(same, input="k STRING, n INT", key="k", engine="rdd")
+    (batch,) = Feed((ONE,)).case(pairs)["input"]
+    assert batch.records == (("a", 1), ("b", 2), ("a", 3)) and batch.schema is None
+    words = operators.transformation(same, input="word STRING", engine="dstream")
+    assert Feed(one_by_one((("input", ("a",)),))).case(words)["input"][0].records == ("a",)
+    assert About(pairs).key_of(("a", 7)) == ("a",) and About(KEYED).key_of(Record(k="a", n=7)) == ("a",)
