@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from firesteel import operators
 
 KEYED = "k STRING, n INT"
 TIMED = "k STRING, ts TIMESTAMP"
+JOINED = {"left": "k INT, a INT, ts TIMESTAMP", "right": "j INT, b INT, us TIMESTAMP"}
+IN_TIME = "k = j and us between ts and ts + interval 10 minutes"
 
 
 def drawn_at_random(frame: Any) -> Any:
@@ -65,6 +68,16 @@ def seen_for_a_while(frame: Any) -> Any:
     return frame.withWatermark("ts", "10 minutes").dropDuplicatesWithinWatermark(["k"])
 
 
+def holding_back(left: Any, right: Any) -> Any:
+    return left.withWatermark("ts", "1 minute").join(
+        right.withWatermark("us", "1 minute"), F.expr(IN_TIME), "left_semi"
+    )
+
+
+def joining(left: Any, right: Any) -> Any:
+    return left.withWatermark("ts", "1 minute").join(right.withWatermark("us", "1 minute"), F.expr(IN_TIME))
+
+
 def streaming(function: Any, input: Any = KEYED, **more: Any) -> Any:
     return operators.transformation(function, input=input, **more)
 
@@ -92,4 +105,16 @@ def test_the_wrong_one_is_found_and_the_right_one_is_not(spark: Any, name: str, 
     assert finding.evidence and finding.confirmed and finding.replay
     assert wrong.name in str(failure.value)
     kept = fs.analyze(right, name, tests=6, seconds=20, spark=spark)[name]
+    assert kept.verdict is fs.Verdict.INCONCLUSIVE and not kept.why and kept.outputs
+
+
+@pytest.mark.slow
+def test_a_join_that_holds_one_side_back(spark: Any) -> None:
+    at = datetime(2000, 1, 1, tzinfo=UTC)
+    rows = {"left": [(1, 5, at)], "right": [(1, 7, at + timedelta(minutes=1))]}
+    options: dict[str, Any] = {"sample": rows, "seconds": 20, "spark": spark}
+    with pytest.raises(fs.Falsified) as failure:
+        fs.holds(streaming(holding_back, JOINED), "non_blocking", tests=4, **options)
+    assert failure.value.report.evidence.finding.port == "left"
+    kept = fs.analyze(streaming(joining, JOINED), "non_blocking", tests=3, **options)["non_blocking"]
     assert kept.verdict is fs.Verdict.INCONCLUSIVE and not kept.why and kept.outputs
