@@ -83,13 +83,13 @@ def run_again(events):
 
 def never_redone(events):
     """A task is lost with its executor, never runs again, and its stage ends well all the same."""
+    lost = next(event for event in events if event.get("Task End Reason", {}).get("Reason") == "ExecutorLostFailure")
     kept = []
     for event in events:
-        info = event.get("Task Info", {})
-        of = (event.get("Stage ID"), event.get("Stage Attempt ID"))
-        if of == (5, 0) and info.get("Attempt"):
+        same = all(event.get(key) == lost[key] for key in ("Stage ID", "Stage Attempt ID"))
+        if same and event["Task Info"]["Attempt"] > 0:
             continue
-        if event["Event"] == t.STAGE_COMPLETED and event["Stage Info"]["Stage ID"] == 5:
+        if event["Event"] == t.STAGE_COMPLETED and event["Stage Info"]["Stage ID"] == lost["Stage ID"]:
             event["Stage Info"].pop("Failure Reason", None)
         kept.append(event)
     return kept
