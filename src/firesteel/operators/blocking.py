@@ -19,7 +19,7 @@ from firesteel.values.records import canonical
 def non_blocking_questions(about: About, material: Material, equal: Equality) -> Iterator[Question]:
     """A port puts out its rows without waiting for a record on the other port. (Rows made of both are no waiting.)
 
-    An inner or an outer join has it. A semi join has it not: it holds a row back until its key comes on the other side.
+    An inner or an outer join has it. A semi join does not: it holds a row back until its key comes on the other side.
     """
     for group in material[-1:]:
         for port in range(len(group)):

@@ -34,7 +34,7 @@ def unloadable(error: str) -> Finding:
 def picklable(examiner: Examiner, loaded: Loaded, budget: Budget) -> Finding:
     """It survives cloudpickle to a new process and answers the same.
 
-    `lambda x: x + 1` has it. A function that holds an open file or a lock has it not.
+    `lambda x: x + 1` has it. A function that holds an open file or a lock does not have it.
     """
     if examiner.hopeless:
         return Finding("picklable", Verdict.INCONCLUSIVE, why=examiner.hopeless)

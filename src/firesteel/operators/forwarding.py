@@ -17,7 +17,7 @@ from firesteel.values.equality import Equality
 def keeps_columns(about: About, material: Material, equal: Equality) -> Iterator[Question]:
     """A column of the output that has the name of a column of the input holds the same value.
 
-    `lambda frames: (f.assign(total=f.a + f.b) for f in frames)` has it. One that writes `f.assign(a=0)` has it not.
+    `lambda frames: (f.assign(total=f.a + f.b) for f in frames)` has it. One that writes `f.assign(a=0)` does not.
     """
     found = row_and_run(about, material)
     if found is None:

@@ -64,7 +64,7 @@ class About:
 def deterministic(about: About, material: Material) -> Iterator[Pair]:
     """The same inputs give the same outputs: in another process, with another hash seed, on another day, with delays.
 
-    `len` has it. `hash` of a string has it not: every process has its own hash seed.
+    `len` has it. `hash` of a string does not have it: every process has its own hash seed.
     """
     run = feed(about, material)
     yield Pair(Side(run), Side(run, elsewhere=True))
@@ -73,7 +73,7 @@ def deterministic(about: About, material: Material) -> Iterator[Pair]:
 def stateless(about: About, material: Material) -> Iterator[Pair]:
     """The output does not depend on what was fed before: earlier calls, folds, groups; for column functions other rows.
 
-    `lambda x: x + 1` has it. A function that counts its calls in a global, and returns the count, has it not.
+    `lambda x: x + 1` has it. A function that counts its calls in a global, and returns the count, does not have it.
     """
     match about.operator.kind.family:
         case Family.CALLS | Family.GROUPS:
@@ -107,7 +107,7 @@ def _rows_alone(about: About, rows: Material) -> Iterator[Pair]:
 def row_wise(about: About, material: Material) -> Iterator[Pair]:
     """The result for a row depends on that row alone: not on other rows, the index, or how Arrow cuts batches.
 
-    `lambda price: price * 2` has it. `lambda price: price - price.mean()` has it not: the mean is that of a batch.
+    `lambda price: price * 2` has it. `lambda price: price - price.mean()` does not: the mean is that of a batch.
     """
     yield from _rows_alone(about, material)
     yield from _cuts(material, ordered=True)
@@ -121,7 +121,7 @@ def row_wise(about: About, material: Material) -> Iterator[Pair]:
 def batch_independent(about: About, material: Material) -> Iterator[Pair]:
     """How Arrow cuts a partition into batches does not show in the output.
 
-    A function that filters each batch has it. One that puts out the number of rows of each batch has it not.
+    A function that filters each batch has it. One that puts out the number of rows of each batch does not have it.
     """
     yield from _cuts(material, ordered=False)
 
@@ -137,7 +137,7 @@ def commutative(about: About, material: Material) -> Iterator[Pair]:
     """The output does not depend on the order: of two values for a reducer, of values and merged partitions for an
     aggregate, of calls for a function, of rows for a column or a grouped function. Outputs are compared as multisets.
 
-    `lambda a, b: a + b` of whole numbers has it. `lambda a, b: a - b` has it not.
+    `lambda a, b: a + b` of whole numbers has it. `lambda a, b: a - b` does not have it.
     """
     operator = about.operator
     match operator.kind.family:
@@ -184,7 +184,7 @@ def _orders(items: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
 def associative(about: About, material: Material) -> Iterator[Pair]:
     """Merging (a, b) with c gives what merging a with (b, c) gives. Of an aggregate, a, b and c are partitions.
 
-    `max` has it. `lambda a, b: (a + b) / 2`, an average of averages, has it not.
+    `max` has it. `lambda a, b: (a + b) / 2`, an average of averages, does not have it.
     """
     a, b, c = (((value,),) for value in (*material, *material, *material)[:3])
     # What stands together in the first level is merged first.
@@ -194,7 +194,7 @@ def associative(about: About, material: Material) -> Iterator[Pair]:
 def zero_is_identity(about: About, material: Material) -> Iterator[Pair]:
     """Merging with the zero changes nothing: Spark uses it once for every partition, empty ones too.
 
-    `aggregate(0, add, add)` has it. `aggregate(1, add, add)` has it not: each partition adds one.
+    `aggregate(0, add, add)` has it. `aggregate(1, add, add)` does not have it: each partition adds one.
     """
     part, nothing = tuple(material), ()
     alone = Side((((part,),),))
@@ -205,7 +205,7 @@ def zero_is_identity(about: About, material: Material) -> Iterator[Pair]:
 def seq_comb_agree(about: About, material: Material) -> Iterator[Pair]:
     """How values lie in partitions does not show: adding them one by one gives what merging partitions gives.
 
-    A sum whose partitions are added has it. A count whose partitions are merged with `max` has it not.
+    A sum whose partitions are added has it. A count whose partitions are merged with `max` does not have it.
     """
     values = tuple(material)
     whole = Side((((values,),),))
@@ -217,7 +217,7 @@ def seq_comb_agree(about: About, material: Material) -> Iterator[Pair]:
 def idempotent(about: About, material: Material) -> Iterator[Pair]:
     """Once more changes nothing: f(f(x)) = f(x); of a reducer f(x, x) = x.
 
-    `abs` and `max` have it. `lambda x: x + 1` and `lambda a, b: a + b` have it not.
+    `abs` and `max` have it. `lambda x: x + 1` and `lambda a, b: a + b` do not have it.
     """
     first = material[0]
     if about.operator.kind is Kind.REDUCER:
@@ -229,7 +229,7 @@ def idempotent(about: About, material: Material) -> Iterator[Pair]:
 def partition_isolated(about: About, material: Material) -> Iterator[Pair]:
     """The output for a key does not depend on records with other keys. The key is named: `key="user"`.
 
-    A count of calls per user has it. A count of all calls has it not.
+    A count of calls per user has it. A count of all calls does not have it.
     """
     family = about.operator.kind.family
     if family is Family.GROUPS:

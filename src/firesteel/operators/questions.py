@@ -79,7 +79,7 @@ def _holds_null(fed: Any) -> bool:
 def one_to_one(about: About, material: Material, equal: Equality) -> Iterator[Question]:
     """Every firing has exactly one output.
 
-    `str.upper` has it. A `flatMap` over the words of a line has it not: a line may have none, or two.
+    `str.upper` has it. A `flatMap` over the words of a line does not have it: a line may have none, or two.
     """
     return _counts(about, material, lambda count: count != 1)
 
@@ -87,7 +87,7 @@ def one_to_one(about: About, material: Material, equal: Equality) -> Iterator[Qu
 def selective(about: About, material: Material, equal: Equality) -> Iterator[Question]:
     """A firing has at most one output, and sometimes none.
 
-    A filter has it. A function that puts out every word of a line has it not.
+    A filter has it. A function that puts out every word of a line does not have it.
     """
     return _counts(about, material, lambda count: count > 1)
 
@@ -95,7 +95,7 @@ def selective(about: About, material: Material, equal: Equality) -> Iterator[Que
 def prolific(about: About, material: Material, equal: Equality) -> Iterator[Question]:
     """Some firing has more than one output: one witness proves it.
 
-    `str.split` as a `flatMap` has it. `str.upper` has it not.
+    `str.split` as a `flatMap` has it. `str.upper` does not have it.
     """
     return _counts(about, material, lambda count: count > 1)
 
@@ -165,7 +165,7 @@ def _hard_rows(
 def null_safe(about: About, material: Material, equal: Equality) -> Iterator[Question]:
     """It does not raise on None where it does not raise on other values.
 
-    `lambda name: (name or "").upper()` has it. `lambda name: name.upper()` has it not.
+    `lambda name: (name or "").upper()` has it. `lambda name: name.upper()` does not have it.
     """
     for hard in _with_hard_value(about, material, None, lambda domain: True):
         yield _raising(about, feed(about, material), feed(about, hard))
@@ -174,7 +174,7 @@ def null_safe(about: About, material: Material, equal: Equality) -> Iterator[Que
 def nan_safe(about: About, material: Material, equal: Equality) -> Iterator[Question]:
     """It does not raise on NaN; and where a reducer is given NaN, the order does not matter.
 
-    `lambda x: x * 2` has it. `round` has it not: it raises. `max` has it not: its answer depends on which one is NaN.
+    `lambda x: x * 2` has it. `round` does not: it raises. `max` does not: its answer depends on which one is NaN.
     """
     for hard in _with_hard_value(about, material, math.nan, lambda domain: isinstance(domain, d.Floats)):
         yield _raising(about, feed(about, material), feed(about, hard))
@@ -206,7 +206,7 @@ _EXTREME_FLOATS = (math.nan, math.inf, -math.inf, 0.0, -0.0, 1e308)
 def total(about: About, material: Material, equal: Equality) -> Iterator[Question]:
     """It raises on no value of its declared type: the type hints or the schema.
 
-    `def half(n: int) -> float: return n / 2` has it. `def share(n: int) -> float: return 1 / n` has it not.
+    `def half(n: int) -> float: return n / 2` has it. `def share(n: int) -> float: return 1 / n` does not have it.
     """
     found = [material]
     for value in _EXTREME_FLOATS:
@@ -222,7 +222,7 @@ def total(about: About, material: Material, equal: Equality) -> Iterator[Questio
 def pure(about: About, material: Material, equal: Equality) -> Iterator[Question]:
     """It leaves its arguments, globals and closure as they are, and opens no file, socket or process.
 
-    `lambda words: sorted(words)` has it. `lambda words: words.sort() or words` has it not.
+    `lambda words: sorted(words)` has it. `lambda words: words.sort() or words` does not have it.
     """
     run = feed(about, material)
 

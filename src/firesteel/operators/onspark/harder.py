@@ -40,7 +40,7 @@ FEW_KEYS = 2
 def non_blocking(about: About, material: Material) -> Iterator[Question]:
     """A port puts out its rows without waiting for a record on another port. Rows made of both are not waiting.
 
-    An inner join has it. A semi join has it not: it holds a row back until its key comes on the other side.
+    An inner join has it. A semi join does not have it: it holds a row back until its key comes on the other side.
     """
     for port in about.operator.ports:
         mine = tuple(step for step in material if step[0] == port.name)[:2]
@@ -156,7 +156,7 @@ def late_safe(about: About, material: Material) -> Iterator[Question]:
 def state_bounded(about: About, material: Material) -> Iterator[Question]:
     """As much state is kept after four times as many keys that are over: a watermark or a TTL lets it go.
 
-    `dropDuplicatesWithinWatermark` has it. `dropDuplicates` without the event time among its columns has it not.
+    `dropDuplicatesWithinWatermark` has it. `dropDuplicates` without the event time among its columns does not have it.
     """
     first = {name: (name, row) for name, row in reversed(material)}
     if len(first) < len(about.operator.ports):

@@ -111,7 +111,7 @@ def deterministic(about: About, material: Material) -> Iterator[Question]:
     """The same inputs in the same batches and partitions give the same output: when they come again, with other pauses
     between records, and with another order in which the outputs of tasks arrive.
 
-    `where("n > 1")` has it. `withColumn("r", rand())` and `collect_list` after a shuffle have it not.
+    `where("n > 1")` has it. `withColumn("r", rand())` and `collect_list` after a shuffle do not have it.
     """
     if about.operator.streams:
         once = Feed(one_by_one(material))
@@ -139,7 +139,7 @@ def _counts(about: About, material: Material, wrong: Callable[[int], bool]) -> I
 def one_to_one(about: About, material: Material) -> Iterator[Question]:
     """One row comes out of every record, at once.
 
-    `select` has it. `where` has it not, and neither has a windowed count in append mode, which waits.
+    `select` has it. `where` does not have it, and neither does a windowed count in append mode, which waits.
     """
     yield from _counts(about, material, lambda count: count != 1)
 
@@ -147,7 +147,7 @@ def one_to_one(about: About, material: Material) -> Iterator[Question]:
 def selective(about: About, material: Material) -> Iterator[Question]:
     """At most one row comes out of a record.
 
-    `where` has it. `explode` has it not.
+    `where` has it. `explode` does not have it.
     """
     yield from _counts(about, material, lambda count: count > 1)
 
@@ -155,7 +155,7 @@ def selective(about: About, material: Material) -> Iterator[Question]:
 def prolific(about: About, material: Material) -> Iterator[Question]:
     """Sometimes more than one row comes out of a record: one example proves it.
 
-    `explode` has it. `select` has it not.
+    `explode` has it. `select` does not have it.
     """
     yield from _counts(about, material, lambda count: count > 1)
 
@@ -163,7 +163,7 @@ def prolific(about: About, material: Material) -> Iterator[Question]:
 def stateless(about: About, material: Material) -> Iterator[Question]:
     """What comes out of a record does not depend on earlier batches.
 
-    `where` has it. `groupBy("k").count()` has it not.
+    `where` has it. `groupBy("k").count()` does not have it.
     """
     last = material[-1]
     alone = about.firing(((last,),))
@@ -182,7 +182,7 @@ def stateless(about: About, material: Material) -> Iterator[Question]:
 def commutative(about: About, material: Material) -> Iterator[Question]:
     """The output does not depend on the order of the records of a port; of a batch job, of rows and partitions.
 
-    A count per key has it. `collect_list`, and a join that takes the latest, have it not.
+    A count per key has it. `collect_list`, and a join that takes the latest, do not have it.
     """
     if not about.operator.streams:
         yield from order_independent(about, material)
@@ -202,7 +202,7 @@ def commutative(about: About, material: Material) -> Iterator[Question]:
 def partition_isolated(about: About, material: Material) -> Iterator[Question]:
     """The output for a key does not depend on records with other keys.
 
-    A count per key has it. A share of the total has it not; neither has a window whose watermark other keys move, so
+    A count per key has it. A share of the total does not; neither does a window whose watermark other keys move, so
     that a record comes too late.
     """
     operator = about.operator
@@ -243,7 +243,7 @@ def batch_independent(about: About, material: Material) -> Iterator[Question]:
     """How a stream is cut into micro-batches does not show in the end. The records come in the order of event time, so
     that none is late: that is `late_safe`.
 
-    A count per key in update mode has it. A count of each batch has it not.
+    A count per key in update mode has it. A count of each batch does not have it.
     """
     ordered = in_time(about.operator, material)
     whole = Feed(one_by_one(ordered))
@@ -271,7 +271,7 @@ def _in_batches(about: About, material: Material) -> tuple[tuple[Step, ...], ...
 def partition_independent(about: About, material: Material) -> Iterator[Question]:
     """The number and the contents of partitions do not show.
 
-    `groupBy("k").sum("n")` of whole numbers has it. `monotonically_increasing_id` has it not.
+    `groupBy("k").sum("n")` of whole numbers has it. `monotonically_increasing_id` does not have it.
     """
     batches = _in_batches(about, material)
     whole = Feed(batches)
@@ -284,7 +284,7 @@ def partition_independent(about: About, material: Material) -> Iterator[Question
 def order_independent(about: About, material: Material) -> Iterator[Question]:
     """The order of the rows within a batch does not show.
 
-    `max` has it. `first`, and `row_number` over ties, have it not.
+    `max` has it. `first`, and `row_number` over ties, do not have it.
     """
     whole = Feed(_in_batches(about, material))
     orders: tuple[Literal["reversed"] | int, ...] = ("reversed", 1)
@@ -295,7 +295,7 @@ def order_independent(about: About, material: Material) -> Iterator[Question]:
 def restart_safe(about: About, material: Material) -> Iterator[Question]:
     """A query that is stopped and started again from its checkpoint puts out what it would have put out.
 
-    What Spark keeps as state has it. What a Python function keeps in a variable has it not.
+    What Spark keeps as state has it. What a Python function keeps in a variable does not have it.
     """
     whole = Feed(one_by_one(material))
     for batch in dict.fromkeys((0, len(material) - 2)):
@@ -305,7 +305,7 @@ def restart_safe(about: About, material: Material) -> Iterator[Question]:
 def clock_free(about: About, material: Material) -> Iterator[Question]:
     """The clock and the pauses between records do not show.
 
-    A window of event time has it. `current_timestamp()` has it not.
+    A window of event time has it. `current_timestamp()` does not have it.
     """
     once = Feed(one_by_one(material))
     for delay in about.delays:

@@ -24,7 +24,7 @@ from firesteel.values.records import canonical, make_record, named, shown
 def replay_safe(about: About, material: Material) -> Iterator[Question]:
     """A batch that is delivered twice leaves the sink as one that is delivered once: it ran, its commit did not.
 
-    A sink that writes by key, or that remembers batch ids, has it. One that appends has it not.
+    A sink that writes by key, or that remembers batch ids, has it. One that appends does not have it.
     """
     whole = Feed(in_halves(material))
     for batch in dict.fromkeys((len(whole.batches) - 1, 0)):
@@ -34,7 +34,7 @@ def replay_safe(about: About, material: Material) -> Iterator[Question]:
 def stateless(about: About, material: Material) -> Iterator[Question]:
     """What a batch changes does not depend on earlier batches.
 
-    A sink that appends has it. One that keeps the largest value of each key has it not.
+    A sink that appends has it. One that keeps the largest value of each key does not have it.
     """
     if len(material) < 2:
         return
