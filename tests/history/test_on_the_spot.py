@@ -23,7 +23,8 @@ def folder(tmp_path_factory):
         capture_output=True,
         text=True,
         timeout=1500,
-        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+        # A cluster that ends may make its folders once more after they were removed.
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable, "TMPDIR": str(tmp_path_factory.mktemp("tmp"))},
         cwd=made.parent,
         check=False,
     )

@@ -190,7 +190,7 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     try:
         if not _is_import(sys._getframe(1)) and not _harmless(event, arguments):
             what = arguments[1 if event.startswith("socket") else 0] if arguments else ""
-            opened.append(f"{_OPENING[event]} {what if isinstance(what, str) else repr(what)}"[:120])
+            opened.append(f"{_OPENING[event]} {what if isinstance(what, str) else repr(what)}"[:1000])
     finally:
         _watching.append(opened)
 

@@ -17,11 +17,11 @@ def tagged(context: SparkContext) -> Iterator[str]:
 
     >>> import firesteel as fs
     >>> spark = fs.session().sparkContext
-    >>> before = spark.getJobTags()
+    >>> before = set(spark.getJobTags())
     >>> with tagged(spark) as tag:
-    ...     spark.getJobTags() - before == {tag}
+    ...     set(spark.getJobTags()) - before == {tag}
     True
-    >>> spark.getJobTags() == before
+    >>> set(spark.getJobTags()) == before
     True
     """
     tag = f"firesteel-{uuid.uuid4()}"
