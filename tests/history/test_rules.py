@@ -37,6 +37,7 @@ def test_a_real_log_shows_what_it_is_there_for(name):
     assert real.shown_by(real.log(name), real.SHOWS[name]) == real.SHOWS[name]
 
 
+@pytest.mark.slow
 def test_every_proposition_holds_in_some_real_log():
     shown = set()
     for name in real.NAMES:

@@ -126,6 +126,7 @@ def test_what_is_finite_is_proved() -> None:
     assert words["prolific"].verdict is fs.Verdict.TRUE and "has 2 outputs" in words["prolific"].evidence
 
 
+@pytest.mark.slow
 def test_the_testing_order() -> None:
     drawn = fs.analyze(operators.function(id), inputs=st.integers(), tests=30)
     assert drawn["deterministic"].verdict is fs.Verdict.FALSE

@@ -41,6 +41,7 @@ def test_the_property_depends_on_it_and_cases_run_in_bulk(spark):
         fs.for_all(cases, all_of_it, bounded, replay=report.counterexample.replay)
 
 
+@pytest.mark.slow
 def test_the_subject_depends_on_it(spark):
     report = fs.for_all(cases, at_least, only_those, cases=10, settings=QUICK)
     assert report.verdict is Verdict.TRUE

@@ -54,6 +54,7 @@ def test_by_event_time():
     assert stream.schema.fieldNames() == ["user", "at"] and stream[2].schema == stream.schema
 
 
+@pytest.mark.slow
 @settings(max_examples=60, database=None)
 @given(st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=20), st.integers(1, 50_000), st.data())
 def test_every_record_is_in_the_batch_of_its_time(seconds, every, data):

@@ -3,6 +3,7 @@
 from collections import Counter
 from datetime import timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -96,6 +97,7 @@ def test_tumbling_against_the_definition(case, length):
         assert Counter(seen) == Counter(r["id"] for now in run for r in now.output)
 
 
+@pytest.mark.slow
 @given(cases(), lengths, lengths)
 def test_sliding_against_the_definition(case, length, step):
     inputs, run = case
@@ -106,6 +108,7 @@ def test_sliding_against_the_definition(case, length, step):
     agrees(window.cut(run, inputs), spans, inputs, run)
 
 
+@pytest.mark.slow
 @given(cases(), lengths, st.integers(1, 5))
 def test_a_record_lies_in_as_many_sliding_windows_as_fit_into_one(case, step, times):
     inputs, run = case

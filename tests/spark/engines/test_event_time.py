@@ -262,6 +262,7 @@ def test_the_end_where_the_session_runs_no_batches_without_data(spark):
     assert outputs(trace) == [[], [], [(0, 1), (30, 2)]]
 
 
+@pytest.mark.slow
 def test_the_end_comes_once_for_every_output(spark):
     """One output in append mode, one in update mode, one without event time: each gets its own."""
 

@@ -75,6 +75,7 @@ def test_a_filter_on_the_current_time(spark):
     assert outputs(trace) == [[(0,)], [(1,)], [(2,)]]
 
 
+@pytest.mark.slow
 def test_windows_of_processing_time(spark):
     """A batch every 5 seconds: 1 and 2 records in 0-10, 1 and 1 in 10-20. Watermark after each batch: 0, 5, 10, 15.
 
@@ -119,6 +120,7 @@ def idle_for(milliseconds):
     return subject
 
 
+@pytest.mark.slow
 def test_a_processing_time_timeout_fires_at_its_batch_and_nobody_waits(spark):
     """An hour, with a batch every 30 minutes. a is due at 60, but Spark wants it to be past: batch 3, at 90.
 
