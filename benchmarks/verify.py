@@ -134,7 +134,7 @@ def mix(events: list[dict[str, Any]]) -> list[tuple[str, int]]:
 
 
 def write(path: Path, events: list[dict[str, Any]], count: int) -> None:
-    """A log of so many events: the beginning and the end of the real one, and what is between them again and again."""
+    """A log with a given number of events: a real log, whose middle part is repeated."""
     ids = {"Job ID": 0, "Stage ID": 0, "executionId": 0, "Task ID": 0}
     first = next(n for n, event in enumerate(events) if event["Event"] == "SparkListenerApplicationStart") + 1
     begin, middle, (end,) = events[:first], events[first:-1], events[-1:]

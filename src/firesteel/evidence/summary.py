@@ -9,7 +9,7 @@ from firesteel.evidence.report import Claimed, Disagreement, Premise, Ran, Repor
 from firesteel.logic.verdicts import Verdict
 from firesteel.names import counted
 
-# A line has room for so many different events.
+# How many different events are shown in the line.
 _EVENTS = 5
 
 

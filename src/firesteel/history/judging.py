@@ -270,7 +270,7 @@ class Judge:
 
 
 def result(monitors: AnyMonitors, end: End, events: int, first_problem: int | None = None) -> Result:
-    """What came of one rule after so many events."""
+    """The result of one rule, and how many events were seen until then."""
     whole = end is End.HARD and first_problem is None
     if whole:
         monitors.end(max(0, events - 1))

@@ -87,7 +87,7 @@ class Events(EventLog):
         return tuple(layouts(self._files, self._folder, self._folder))
 
     def written_after(self, offset: int) -> Iterator[bytes]:
-        """What was written after so many bytes."""
+        """What was written from a position on, in bytes."""
         for one in self._layouts():
             for part in one.parts:
                 with open(part, "rb") as file:

@@ -29,8 +29,8 @@ from firesteel.search.wanted import Wanted
 
 T = TypeVar("T")
 
-# Choices to go on with: no list has more elements, and all that is not a boolean becomes its simplest. At least, and at
-# the most, so many.
+# Choices that follow the given ones: every list ends, and every other value becomes its simplest. The first number is
+# the least that are added, the length of the tuple is the most.
 _LEAST, _SIMPLEST = 16, (False,) * 256
 
 # How many new objects are made before the garbage collector looks at them.

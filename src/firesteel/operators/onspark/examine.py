@@ -23,11 +23,11 @@ from firesteel.operators.onspark.sinks import QUESTIONS as OF_SINKS
 _ROUND, _LARGE_ROUND, _ROUND_ALONE = 24, 140, 3
 """How many tests are run together: few at first, as one of them may be enough."""
 _MOST_ALONE = {"restart_safe": 4, "state_bounded": 2}
-"""Properties whose runs cannot share a query: so many tests of them are enough."""
+"""Properties whose runs cannot share a query, and how many tests of each are made at most."""
 _SHRINK_SECONDS = 8.0
 _CANDIDATES = 60
 _DOUBTS = 3
-"""So many suspicions that runs alone do not confirm, and runs share no query any more."""
+"""After this many suspicions that runs alone do not confirm, runs no longer share a query."""
 _TRIES = {"deterministic": 4}
 _EMPTY_ROUNDS = 3
 _TELLING = 30
@@ -196,7 +196,7 @@ class Examiner:
         return None
 
     def _confirmed(self, property: str, question: Question, times: int) -> OnSpark | None:
-        """The proof, if runs by themselves show it so many times."""
+        """The proof, if runs by themselves show it this number of times."""
         proofs: list[OnSpark] = []
         seen: list[list[Result]] = []
         for tried in range(_TRIES.get(property, times)):
