@@ -22,6 +22,7 @@ from firesteel.operators.order import ORDER, applicable, possible, why_not
 from firesteel.operators.outcomes import Gave, Job, Late
 from firesteel.operators.properties import About, feed
 from firesteel.operators.sending import CannotLoad
+from firesteel.operators.settling import settled
 from firesteel.operators.techniques import OURS, Technique
 from firesteel.operators.workers import Workers
 from firesteel.values.equality import EXACT, Equality
@@ -141,9 +142,9 @@ def _examined(wanted: Wanted, about: About, workers: Workers, loaded: Loaded) ->
     until = time.monotonic() + wanted.seconds
     done: dict[str, Finding] = {}
     for number, name in enumerate(names):
-        settled = None if by_name else _settled(name, about, done)
-        if settled is not None:
-            done[name] = settled
+        known = None if by_name else _settled(name, about, done)
+        if known is not None:
+            done[name] = known
             continue
         left = until - time.monotonic()
         share = (
@@ -189,26 +190,8 @@ def _selective(examiner: Examiner, done: dict[str, Finding], budget: Budget) -> 
 
 
 def _settled(name: str, about: About, done: dict[str, Finding]) -> Finding | None:
-    """What earlier answers settle: the paper's testing order."""
-    open_ = Finding(name, Verdict.INCONCLUSIVE)
-    if name not in ("deterministic", "pure") and _is_false(done, "deterministic"):
-        return replace(open_, settled_by="deterministic", why="it is not deterministic, so this was not tested")
-    if name == "stateless" and _is_false(done, "non_blocking"):
-        blocking = done["non_blocking"]
-        return replace(
-            open_, verdict=Verdict.FALSE, settled_by="non_blocking", proof=blocking.proof, port=blocking.port
-        )
-    if name in ("one_to_one", "selective") and (witness := done.get("prolific")) is not None and witness.proof:
-        return replace(open_, verdict=Verdict.FALSE, proof=witness.proof, settled_by="prolific")
-    if name in ("commutative", "partition_isolated") and _one_record_fires(about.operator.kind):
-        earlier = done.get("stateless")
-        if earlier is not None and earlier.verdict is not Verdict.FALSE and earlier.outputs:
-            return replace(open_, tests=earlier.tests, outputs=earlier.outputs, settled_by="stateless")
-    return None
-
-
-def _is_false(done: dict[str, Finding], name: str) -> bool:
-    return name in done and done[name].verdict is Verdict.FALSE
+    fires = _one_record_fires(about.operator.kind)
+    return settled(name, done, always_tested="pure", one_record_fires=fires)
 
 
 def _one_record_fires(kind: Kind) -> bool:

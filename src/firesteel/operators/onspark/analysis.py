@@ -21,6 +21,7 @@ from firesteel.operators.onspark.model import About, Late
 from firesteel.operators.onspark.operator import SparkKind, SparkOperator
 from firesteel.operators.onspark.running import Runner
 from firesteel.operators.onspark.sinks import SinkRunner, empty_place
+from firesteel.operators.settling import settled
 from firesteel.values import schemas
 from firesteel.values.equality import EXACT, Equality
 
@@ -170,9 +171,9 @@ def _examined(wanted: Wanted, names: list[str], examiner: Examiner, material: Ma
     in_order = wanted.in_order and not wanted.properties
     done: dict[str, Finding] = {}
     for number, name in enumerate(names):
-        settled = settled_by_others(name, wanted.operator, done) if in_order else None
-        if settled is not None:
-            done[name] = settled
+        known = settled_by_others(name, wanted.operator, done) if in_order else None
+        if known is not None:
+            done[name] = known
         elif examiner.broken:
             done[name] = Finding(name, Verdict.INCONCLUSIVE, why=examiner.broken)
         elif material is not None:
@@ -185,23 +186,6 @@ def _examined(wanted: Wanted, names: list[str], examiner: Examiner, material: Ma
 
 
 def settled_by_others(name: str, operator: SparkOperator, done: dict[str, Finding]) -> Finding | None:
-    """What earlier answers settle: the paper's testing order."""
-    open_ = Finding(name, Verdict.INCONCLUSIVE)
-    if name not in ("deterministic", "clock_free") and _is_false(done, "deterministic"):
-        return replace(open_, settled_by="deterministic", why="it is not deterministic, so this was not tested")
-    if name == "stateless" and _is_false(done, "non_blocking"):
-        blocking = done["non_blocking"]
-        return replace(
-            open_, verdict=Verdict.FALSE, settled_by="non_blocking", proof=blocking.proof, port=blocking.port
-        )
-    if name in ("one_to_one", "selective") and (witness := done.get("prolific")) is not None and witness.proof:
-        return replace(open_, verdict=Verdict.FALSE, proof=witness.proof, settled_by="prolific")
-    if name in ("commutative", "partition_isolated") and operator.streams and operator.kind is not SparkKind.SINK:
-        earlier = done.get("stateless")
-        if earlier is not None and earlier.verdict is not Verdict.FALSE and earlier.outputs:
-            return replace(open_, tests=earlier.tests, outputs=earlier.outputs, settled_by="stateless")
-    return None
-
-
-def _is_false(done: dict[str, Finding], name: str) -> bool:
-    return name in done and done[name].verdict is Verdict.FALSE
+    """What earlier answers settle about an operator on Spark."""
+    fires = operator.streams and operator.kind is not SparkKind.SINK
+    return settled(name, done, always_tested="clock_free", one_record_fires=fires)
