@@ -39,6 +39,11 @@ def test_update_mode_counts_the_last_row_of_each_key() -> None:
     assert len(About(KEYED).in_the_end(rows)) == 3
 
 
+def test_complete_mode_counts_the_last_table() -> None:
+    whole = operators.transformation(same, input="k STRING, n INT", key="k", output_mode="complete")
+    assert About(whole).in_the_end(gave([Record(k="a", n=1)], [Record(k="a", n=2)])) == (Record(k="a", n=2),)
+
+
 def test_stateless_looks_at_the_last_firing_only() -> None:
     question, *_ = QUESTIONS["stateless"](About(KEYED), ONE)
     assert question.feeds[0].batches == ((ONE[2],),) and question.feeds[1].batches == one_by_one(ONE)
@@ -136,6 +141,8 @@ def test_the_testing_order() -> None:
     calm = settled_by_others("commutative", KEYED, done(stateless=Verdict.INCONCLUSIVE))
     assert calm is not None and (calm.verdict, calm.settled_by) == (Verdict.INCONCLUSIVE, "stateless")
     assert settled_by_others("commutative", KEYED, done(stateless=Verdict.FALSE)) is None
+    silent = {"stateless": Finding("stateless", Verdict.INCONCLUSIVE, 9, outputs=0)}
+    assert settled_by_others("commutative", KEYED, silent) is None, "what put out nothing settles nothing"
     job = operators.transformation(same, input="n INT", engine="batch")
     assert settled_by_others("commutative", job, done(stateless=Verdict.INCONCLUSIVE)) is None
 
