@@ -18,12 +18,18 @@ TRUE, FALSE = Verdict.TRUE, Verdict.FALSE
 
 def _scope(node: Scope, turn: Turn) -> Left:
     inner = turn.inner()
-    cells = []
-    for formula, cell in zip(node.past, node.cells, strict=True):
-        inner.past[id(formula)], after = _REMEMBER[type(formula)](formula, cell, inner)
-        cells.append(after)
+    cells = remember(node.past, node.cells, inner)
     left = progress(node.left, inner)
-    return left if isinstance(left, Verdict) else Scope(left, node.past, tuple(cells))
+    return left if isinstance(left, Verdict) else Scope(left, node.past, cells)
+
+
+def remember(past: tuple[Formula, ...], cells: tuple[Any, ...], turn: Turn) -> tuple[Any, ...]:
+    """The cells for the next instant. What the operators say at this one is in the turn then."""
+    after = []
+    for formula, cell in zip(past, cells, strict=True):
+        turn.past[id(formula)], now = _REMEMBER[type(formula)](formula, cell, turn)
+        after.append(now)
+    return tuple(after)
 
 
 def _remembered(node: Formula, turn: Turn) -> Left:
