@@ -1,0 +1,67 @@
+"""What a user holds of a program: `Dag`, which `fs.capture` and `fs.dag_of` give. Its methods draw, model and judge it."""
+
+from __future__ import annotations
+
+from firesteel.errors import InvalidArgument
+from firesteel.values.programs import Action, Difference, Edge, Execution, Job, Operation, Program, Stage
+
+
+class Dag:
+    """The program that Spark ran: operations and actions of the user's, jobs and stages of Spark's."""
+
+    def __init__(self) -> None:
+        self._program = Program()
+        self._ended = False
+
+    @classmethod
+    def of(cls, program: Program) -> Dag:
+        """The graph of a program that was seen."""
+        dag = cls()
+        dag._end(program)
+        return dag
+
+    def _end(self, program: Program) -> None:
+        """The block has ended: from now on nothing changes."""
+        if self._ended:
+            raise InvalidArgument("this program was captured already: write `with fs.capture(spark) as dag:` again")
+        self._program, self._ended = program, True
+
+    @property
+    def program(self) -> Program:
+        """All that was seen, as one value; empty until the block ends."""
+        return self._program
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """The calls that made a data set, in their order."""
+        return self._program.operations
+
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """Which operation reads from which."""
+        return self._program.edges
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """The calls that wanted a result, in their order."""
+        return self._program.actions
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        """What Spark ran for them."""
+        return self._program.jobs
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages of the jobs."""
+        return self._program.stages
+
+    @property
+    def executions(self) -> tuple[Execution, ...]:
+        """What Spark SQL ran, with its plans."""
+        return self._program.executions
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """Where what Spark ran is not what was captured."""
+        return self._program.differences
