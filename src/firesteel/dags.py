@@ -1,0 +1,148 @@
+"""What a user holds of a program: `Dag`, which `fs.capture` and `fs.dag_of` give: to look at, to draw, to model."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from firesteel.errors import InvalidArgument, described
+from firesteel.surroundings import Called, tell
+from firesteel.values.programs import Action, Difference, Edge, Execution, Job, Operation, Program, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+
+class Dag:
+    """The program that Spark ran: operations and actions of the user's, jobs and stages of Spark's."""
+
+    def __init__(self) -> None:
+        self._program = Program()
+        self._ended = False
+
+    @classmethod
+    def of(cls, program: Program) -> Dag:
+        """The graph of a program that was seen."""
+        dag = cls()
+        dag._end(program)
+        return dag
+
+    def _end(self, program: Program) -> None:
+        """The block has ended: from now on nothing changes."""
+        if self._ended:
+            raise InvalidArgument("this program was captured already: write `with fs.capture(spark) as dag:` again")
+        self._program, self._ended = program, True
+
+    def __repr__(self) -> str:
+        from firesteel.report.dags.text import headline
+
+        return f"<Dag: {headline(self._program)}>"
+
+    def __str__(self) -> str:
+        from firesteel.report.dags.text import text
+
+        return text(self._program)
+
+    def draw(self, path: str | PathLike[str]) -> Path:
+        """Draw the program into a file; its ending says how: `.svg`, `.html`, `.dot` or `.mmd`.
+
+        A box holds the operations that ran in the same stages. A thick edge is a shuffle. In the picture and on
+        the page the functions show when an operation is pointed at. The page has all jobs, stages and plans, too.
+        """
+        from firesteel.report.dags import graphs, page, svg
+
+        writers = {".svg": svg.svg, ".html": page.page, ".dot": graphs.dot, ".mmd": graphs.mermaid}
+        try:
+            target = Path(path)
+        except TypeError:
+            raise InvalidArgument(f"{described('path', path)} is not a path: write dag.draw('dag.svg')") from None
+        if target.suffix not in writers:
+            raise InvalidArgument(
+                f"{described('path', path)} does not say how to draw: let it end in {', '.join(writers)}"
+            )
+        target.write_text(writers[target.suffix](self._program), encoding="utf-8")
+        return target
+
+    def _repr_svg_(self) -> str:
+        """What a notebook shows."""
+        from firesteel.report.dags.svg import svg
+
+        return svg(self._program)
+
+    @property
+    def program(self) -> Program:
+        """All that was seen, as one value; empty until the block ends."""
+        return self._program
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """The calls that made a data set, in their order."""
+        return self._program.operations
+
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """Which operation reads from which."""
+        return self._program.edges
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """The calls that wanted a result, in their order."""
+        return self._program.actions
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        """What Spark ran for them."""
+        return self._program.jobs
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages of the jobs."""
+        return self._program.stages
+
+    @property
+    def executions(self) -> tuple[Execution, ...]:
+        """What Spark SQL ran, with its plans."""
+        return self._program.executions
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """Where what Spark ran is not what was captured."""
+        return self._program.differences
+
+
+@contextmanager
+def capture(spark: SparkSession) -> Iterator[Dag]:
+    """See the program that Spark runs while a block does: what is called, and what Spark makes of it.
+
+    >>> import firesteel as fs
+    >>> spark = fs.session()
+    >>> with fs.capture(spark) as dag:
+    ...     words = spark.sparkContext.parallelize(["a", "b", "a"], 2)
+    ...     _ = words.map(lambda word: (word, 1)).reduceByKey(lambda a, b: a + b).collect()
+    >>> [operation.name for operation in dag.operations]
+    ['parallelize', 'map', 'reduceByKey']
+    >>> dag.operations[2].wide, [function.source for function in dag.operations[2].functions]
+    (True, ['lambda a, b: a + b'])
+    >>> [(action.name, len(action.jobs)) for action in dag.actions]
+    [('collect', 1)]
+
+    The program runs as it would without. `dag` is empty until the block ends, and does not change any more then. It is
+    also there if the block raises an exception, with the part that ran.
+    """
+    from firesteel.history.live import Events
+    from firesteel.spark.capture.capturing import Capturing
+
+    tell(Called("fs.capture"))
+    capturing, dag = Capturing(spark), Dag()
+    events = Events(spark)
+    with events:
+        capturing.start()
+        try:
+            yield dag
+        finally:
+            capturing.stop()
+    dag._end(capturing.program(events))
