@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
 from firesteel.model.msvl import terms as e
+from firesteel.model.msvl.binding import Definition, comprehension, conditional, let, slot
 from firesteel.model.msvl.errors import MsvlError
 from firesteel.model.msvl.functions import FUNCTIONS, Misfit, compared, divided, minus, plus, remainder, times
 from firesteel.model.msvl.machine import Machine
@@ -52,7 +53,11 @@ class Expr:
 
     def __init__(self, tree: e.Expression, scope: Scope) -> None:
         self.value = compiled(tree, scope)
-        self.names = tuple(dict.fromkeys(scope.names[name] for name in reads(tree) if name in scope.names))
+        names = [scope.names[name] for name in reads(tree) if name in scope.names]
+        for part in e.parts_of(tree):
+            if isinstance(part, e.Apply) and part.function in scope.definitions:
+                names += scope.definitions[part.function].names
+        self.names = tuple(dict.fromkeys(names))
 
     def __call__(self, machine: Machine, activation: Activation) -> Any:
         if machine.slow:
@@ -107,7 +112,10 @@ def compiled(tree: e.Expression, scope: Scope, *, before: bool = False) -> Evalu
         case e.Following(body):
             return _following(body, scope, tree.line)
         case e.Apply(function, arguments):
-            return _applied(function, [sub(each) for each in arguments], tree.line)
+            given = [sub(each) for each in arguments]
+            if function in scope.definitions:
+                return _defined(scope.definitions[function], given, tree.line)
+            return _applied(function, given, tree.line)
         case e.External(function, arguments):
             return external(function, [sub(each) for each in arguments], tree.line)
         case e.ListOf(items):
@@ -116,6 +124,18 @@ def compiled(tree: e.Expression, scope: Scope, *, before: bool = False) -> Evalu
             return _map([(sub(key), sub(value)) for key, value in items], tree)
         case e.StructOf(name, fields):
             return _struct(name, {field: sub(value) for field, value in fields}, scope, tree.line)
+        case e.TupleOf(items):
+            return _tuple([sub(each) for each in items])
+        case e.Bound(bound):
+            place = slot(bound)
+            return lambda m, a: a[place]
+        case e.Conditional(test, then, otherwise):
+            return conditional(sub(test), sub(then), sub(otherwise), tree.line)
+        case e.Let(bound, value, body):
+            return let(bound, sub(value), sub(body))
+        case e.Comprehension(body, clauses):
+            each_clause = [(c.names, sub(c.source), [sub(test) for test in c.tests], c.line) for c in clauses]
+            return comprehension(sub(body), each_clause)
     raise AssertionError(type(tree).__name__)
 
 
@@ -368,6 +388,21 @@ def external(function: str, arguments: list[Evaluate], line: int) -> Evaluate:
     return value
 
 
+def _defined(definition: Definition, arguments: list[Evaluate], line: int) -> Evaluate:
+    if len(arguments) != len(definition.parameters):
+        raise MsvlError(
+            f"line {line}: {definition.name} takes {len(definition.parameters)} arguments, and has {len(arguments)}"
+        )
+    return definition.applied(arguments)
+
+
+def _tuple(items: list[Evaluate]) -> Evaluate:
+    if len(items) == 2:
+        one, two = items
+        return lambda m, a: (one(m, a), two(m, a))
+    return lambda m, a: tuple([item(m, a) for item in items])
+
+
 def _list(items: list[Evaluate]) -> Evaluate:
     return lambda m, a: List([item(m, a) for item in items])
 
@@ -377,7 +412,7 @@ def _map(items: list[tuple[Evaluate, Evaluate]], tree: e.MapOf) -> Evaluate:
         try:
             return Map({key(m, a): value(m, a) for key, value in items})
         except TypeError:
-            raise m.unusable("a map has keys that are numbers, texts or bools", 0) from None
+            raise m.unusable("a map has keys that are numbers, texts, bools or tuples", 0) from None
 
     return made
 
