@@ -78,6 +78,8 @@ def minus(a: Any, b: Any) -> Any:
 
 
 def times(a: Any, b: Any) -> Any:
+    if isinstance(a, str | tuple | List) and type(b) is int:
+        return List(list(a) * b) if isinstance(a, List) else a * b
     _numbers("*", a, b)
     return a * b
 

@@ -53,14 +53,19 @@ def _in(item: Any, whole: Any) -> bool:
     return item in (list(whole) if isinstance(whole, List) else whole)
 
 
-def _times(a: Any, b: Any) -> Any:
-    return List(list(a) * b) if isinstance(a, List) else List(list(b) * a) if isinstance(b, List) else a * b
-
-
 def _sum(items: Any, start: Any = 0) -> Any:
     for item in items:
         start = start + item if not isinstance(start, List) else List([*start, *item])
     return start
+
+
+def _extend(whole: Any, items: Any) -> List:
+    """A list with more at its end, in the time that these take."""
+    if not isinstance(whole, List):
+        raise TypeError("it is not a list")
+    for item in items:
+        whole = whole.append(item)
+    return whole
 
 
 def _flat(parts: Any) -> List:
@@ -143,8 +148,8 @@ def key_hash(key: Any) -> int:
 
 
 def _bounds(keys: Any, partitions: int) -> List:
-    """Where a range partitioner that has seen all keys cuts them."""
-    found = sorted(keys, key=plain)
+    """Where a range partitioner that has seen all keys cuts them: pairs of what a key is compared by, and the key."""
+    found = list(_sorted_by(keys))
     return List(found[len(found) * (i + 1) // partitions] for i in range(partitions - 1)) if found else List()
 
 
@@ -175,12 +180,13 @@ TEXTS = (
 PYTHON: dict[str, tuple[Callable[..., Any], int, int]] = {
     # name: the function, the fewest and the most arguments
     **{name: (_text(getattr(str, name)), 1, 3) for name in TEXTS},
+    "count": (_native(lambda whole, item: whole.count(item)), 2, 2),
+    "index": (_native(lambda whole, item: whole.index(item)), 2, 2),
     "truth": (_truth, 1, 1),
     "divide": (lambda a, b: a / b, 2, 2),
     "floordiv": (lambda a, b: a // b, 2, 2),
     "mod": (_native(lambda a, b: a % b), 2, 2),
     "power": (lambda a, b: a**b, 2, 2),
-    "multiply": (_times, 2, 2),
     "text": (_native(str), 1, 1),
     "shown": (_native(repr), 1, 1),
     "format": (_native(format), 1, 2),
@@ -214,7 +220,7 @@ PYTHON: dict[str, tuple[Callable[..., Any], int, int]] = {
     "minby": (_extreme_by(min), 1, 1),
     "maxby": (_extreme_by(max), 1, 1),
     "flat": (_flat, 1, 1),
-    "positions": (lambda items, item: List(i for i, each in enumerate(items) if each == item), 2, 2),
+    "extend": (_extend, 2, 2),
     "keyhash": (key_hash, 1, 1),
     "bounds": (_bounds, 2, 2),
     "rangeplace": (_range_place, 4, 4),
