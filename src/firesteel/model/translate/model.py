@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,8 @@ from firesteel.model.msvl import data
 from firesteel.model.msvl.printing import _definition, expression_text
 from firesteel.model.translate.actions import add_action
 from firesteel.model.translate.building import Builder, StagePlan, Task
-from firesteel.model.translate.operations import NARROW
-from firesteel.model.translate.shuffles import WIDE
-from firesteel.values.programs import Api, Program
+from firesteel.model.translate.paper import paper_text
+from firesteel.values.programs import Program
 
 LONGEST = 100_000
 """How many characters the data of an input may have in the text."""
@@ -32,6 +32,18 @@ def built(program: Program) -> Builder:
         add_action(builder, action)
     builder.drivers += [each.text for each in builder.summaries.values()]
     return builder
+
+
+def model_of(program: Program, style: str = "edges", path: str | PathLike[str] | None = None) -> str:
+    """The text of the model, in one of the styles."""
+    if style == "paper":
+        text = paper_text(built(program))
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+    if style == "edges":
+        return text_of(program, None if path is None else Path(path))
+    raise InvalidArgument(f"{described('style', style)} is not a style: write 'edges' or 'paper'")
 
 
 def text_of(program: Program, path: Path | None = None) -> str:
@@ -137,15 +149,3 @@ def _body(builder: Builder) -> str:
     processes += [f"{'// the driver' if not place else ''}\n    ({each})".lstrip("\n ") for place, each in enumerate(builder.drivers)]
     together = "\n    || ".join(processes)
     return f"frame({', '.join(variables)}) and (\n  {first} and skip ;\n  (\n    {together}\n  )\n)"
-
-
-def known(name: str, api: Api) -> bool:
-    """Has an operation a translation?"""
-    return api is Api.RDD and (name in NARROW or name in WIDE)
-
-
-def style_of(style: Any) -> str:
-    """The style of a text, if it is one."""
-    if style not in ("edges", "paper"):
-        raise InvalidArgument(f"{described('style', style)} is not a style: write 'edges' or 'paper'")
-    return str(style)
