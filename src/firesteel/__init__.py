@@ -15,6 +15,8 @@ from firesteel.api import for_all as for_all
 from firesteel.api import run as run
 from firesteel.api import session as session
 from firesteel.api import stable as stable
+from firesteel.dags import Dag as Dag
+from firesteel.dags import capture as capture
 from firesteel.equivalence import Dependence as Dependence
 from firesteel.equivalence import Matcher as Matcher
 from firesteel.equivalence import barrier as barrier

@@ -1,9 +1,18 @@
-"""What a user holds of a program: `Dag`, which `fs.capture` and `fs.dag_of` give. Its methods draw, model and judge it."""
+"""What a user holds of a program: `Dag`, which `fs.capture` and `fs.dag_of` give: to look at, to draw, to model."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
 from firesteel.errors import InvalidArgument
+from firesteel.surroundings import Called, tell
 from firesteel.values.programs import Action, Difference, Edge, Execution, Job, Operation, Program, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
 
 
 class Dag:
@@ -65,3 +74,37 @@ class Dag:
     def differences(self) -> tuple[Difference, ...]:
         """Where what Spark ran is not what was captured."""
         return self._program.differences
+
+
+@contextmanager
+def capture(spark: SparkSession) -> Iterator[Dag]:
+    """See the program that Spark runs while a block does: what is called, and what Spark makes of it.
+
+    >>> import firesteel as fs
+    >>> spark = fs.session()
+    >>> with fs.capture(spark) as dag:
+    ...     words = spark.sparkContext.parallelize(["a", "b", "a"], 2)
+    ...     _ = words.map(lambda word: (word, 1)).reduceByKey(lambda a, b: a + b).collect()
+    >>> [operation.name for operation in dag.operations]
+    ['parallelize', 'map', 'reduceByKey']
+    >>> dag.operations[2].wide, [function.source for function in dag.operations[2].functions]
+    (True, ['lambda a, b: a + b'])
+    >>> [(action.name, len(action.jobs)) for action in dag.actions]
+    [('collect', 1)]
+
+    The program runs as it would without. `dag` is empty until the block ends, and does not change any more then. It is
+    also there if the block raises an exception, with the part that ran.
+    """
+    from firesteel.history.live import Events
+    from firesteel.spark.capture.capturing import Capturing
+
+    tell(Called("fs.capture"))
+    capturing, dag = Capturing(spark), Dag()
+    events = Events(spark)
+    with events:
+        capturing.start()
+        try:
+            yield dag
+        finally:
+            capturing.stop()
+    dag._end(capturing.program(events))

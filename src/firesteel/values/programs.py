@@ -5,7 +5,7 @@
 - An `Operation` is a call of the user's that made a data set: `sc.textFile(path)`, `rdd.map(f)`, `df.filter(c)`. It
   names the operations that it read from (`parents`), by their ids. Ids count from 0 in the order of the calls, so a
   parent has a smaller id than its children.
-- An `Action` is a call of the user's that wanted a result: `rdd.collect()`, `df.write.save(path)`, `writeStream.start()`.
+- An `Action` is a call of the user's that wanted a result: `rdd.collect()`, `df.write.save(path)`, `query.start()`.
 - A `Job` is what Spark ran for an action, or for an operation that has to look at data first, as `sortBy` does. It has
   stages; those that Spark did not have to run again are `skipped`.
 - A `Stage` has tasks and the `RddInfo`s that its tasks computed. The ids of jobs, stages and RDDs are those of Spark.

@@ -6,11 +6,12 @@ A class in Java walks the plan and writes it down as JSON. It is compiled once f
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from firesteel.spark.failures import SubjectFailure, root_cause
-from firesteel.spark.jvm import class_named, compiled, new
+from firesteel.spark.jvm import class_named, compiled, java_class, new
 from firesteel.spark.plans.tree import Argument, Expression, Handles, Node
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.unsafe.types.UTF8String;
 
 public class PlanReader {
@@ -41,8 +43,20 @@ public class PlanReader {
         return reading;
     }
 
+    /** Several plans at once. What they share is written once. */
+    public Reading readAll(java.util.List roots) {
+        Reading reading = new Reading();
+        for (int index = 0; index < roots.size(); index++) {
+            Object root = roots.get(index);
+            if (root instanceof Dataset) root = ((Dataset) root).queryExecution().analyzed();
+            reading.places.append(index == 0 ? "" : ",").append(reading.place((LogicalPlan) root));
+        }
+        return reading;
+    }
+
     public static class Reading {
         private final StringBuilder text = new StringBuilder();
+        private final StringBuilder places = new StringBuilder();
         private final ArrayList found = new ArrayList();
         private final Map attributes = new HashMap();
         private final Map others = new IdentityHashMap();
@@ -51,6 +65,9 @@ public class PlanReader {
         public String text(int from, int most) {
             return text.substring(from, Math.min(from + most, text.length()));
         }
+
+        /** The places of several plans that were read at once. */
+        public String roots() { return places.toString(); }
 
         /** What the entry in a place describes. */
         public Object handle(int place) { return found.get(place); }
@@ -261,7 +278,28 @@ def read(spark: SparkSession, plan: Any) -> Node:
         text = _text(reading)
     except Py4JError as error:
         raise SubjectFailure(f"firesteel cannot read a plan of this version of Spark: {root_cause(error)}") from error
-    return _tree(json.loads(f"[{text}]"), Handles(reading))
+    root: Node = _trees(json.loads(f"[{text}]"), Handles(reading))[-1]
+    return root
+
+
+def read_all(spark: SparkSession, plans: Sequence[Any]) -> list[Node]:
+    """The trees of several logical plans, or of the analysed plans of DataFrames in the JVM.
+
+    Nodes that the plans share are the same objects in the trees.
+    """
+    from py4j.protocol import Py4JError
+
+    gateway: Any = spark.sparkContext._gateway
+    try:
+        roots = java_class(gateway, "java.util.ArrayList")()
+        for plan in plans:
+            roots.add(plan)
+        reading = _reader(spark).readAll(roots)
+        places, text = json.loads(f"[{reading.roots()}]"), _text(reading)
+    except Py4JError as error:
+        raise SubjectFailure(f"firesteel cannot read a plan of this version of Spark: {root_cause(error)}") from error
+    made = _trees(json.loads(f"[{text}]"), Handles(reading))
+    return [made[place] for place in places]
 
 
 def _text(reading: Any) -> str:
@@ -280,7 +318,7 @@ def _reader(spark: SparkSession) -> Any:
     return _readers[gateway]
 
 
-def _tree(entries: list[list[Any]], handles: Handles) -> Node:
+def _trees(entries: list[list[Any]], handles: Handles) -> list[Any]:
     made: list[Any] = []
     for place, (kind, *rest, arguments) in enumerate(entries):
         given = {name: _argument(value, made) for name, value in arguments.items()}
@@ -294,8 +332,7 @@ def _tree(entries: list[list[Any]], handles: Handles) -> Node:
                 made.append(Expression(kind, below, id_, name, data_type, nullable, metadata, given, handles, place))
             case _:
                 raise AssertionError(facts)
-    root: Node = made[-1]
-    return root
+    return made
 
 
 def _argument(value: Any, made: list[Any]) -> Argument:

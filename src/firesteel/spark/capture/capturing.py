@@ -1,0 +1,200 @@
+"""A capture, from its beginning to the program that was seen."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from firesteel.errors import InvalidArgument
+from firesteel.spark.capture.account import Account, ExecutionSeen, account_of
+from firesteel.spark.capture.executions import Executions
+from firesteel.spark.capture.frames import Placed, added_by, parents_in, with_stages
+from firesteel.spark.capture.matching import (
+    Ran,
+    differences_of,
+    physical_plans,
+    program_of,
+    rdd_edges,
+    rdd_operations,
+)
+from firesteel.spark.capture.recording import Recorder
+from firesteel.spark.capture.wrapping import Wrapping
+from firesteel.spark.events import refuse_connect
+from firesteel.spark.failures import SubjectFailure
+from firesteel.spark.plans.reader import read_all
+from firesteel.spark.plans.tree import Node
+from firesteel.values.programs import Api, Difference, Execution, Operation, Program
+
+_one_at_a_time = threading.Lock()
+
+
+class Capturing:
+    """Listens to a session, from `start` to `finish`."""
+
+    def __init__(self, spark: Any) -> None:
+        refuse_connect("spark", spark)
+        self._spark = spark
+        self._recorder = Recorder()
+        self._wrapping = Wrapping(self._recorder, spark.sparkContext)
+        self._executions: Executions | None = None
+        self._lost: list[Difference] = []
+
+    def start(self) -> None:
+        """Listen from now on."""
+        if not _one_at_a_time.acquire(blocking=False):
+            raise InvalidArgument(
+                "another fs.capture runs already, in this block or in another thread: end it first, as one capture "
+                "sees all that the process calls"
+            )
+        try:
+            self._executions = Executions(self._spark.sparkContext)
+            self._executions.attach()
+            self._wrapping.install()
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Listen no more."""
+        self._wrapping.remove()
+        if self._executions is not None:
+            self._executions.detach()
+        _one_at_a_time.release()
+
+    def program(self, events: Iterable[Mapping[str, Any]]) -> Program:
+        """What was seen, given Spark's events of the block."""
+        account = account_of(events)
+        ran = Ran(account)
+        operations = rdd_operations(self._recorder, ran)
+        plans = self._plans(operations)
+        operations = [
+            replace(one, plan=plans[one.id], parents=one.parents or self._parents(one, plans))
+            if one.id in plans
+            else one
+            for one in operations
+        ]
+        edges = rdd_edges(operations, ran)
+        whole = program_of(self._recorder, account, operations, edges, [], [])
+        executions = [self._execution(whole, account, seen) for seen in account.executions.values()]
+        places = [*self._places(whole, executions, plans, account)]
+        operations, edges = with_stages(operations, edges, places, account)
+        whole = program_of(self._recorder, account, operations, edges, executions, [])
+        return replace(whole, differences=(*self._lost, *differences_of(self._recorder, whole, ran)))
+
+    # --- plans ---
+
+    def _plans(self, operations: list[Operation]) -> dict[int, Node]:
+        """The analysed plans of the DataFrames."""
+        with_frames = [one for one in operations if self._recorder.operations[one.id].frame is not None]
+        if not with_frames:
+            return {}
+        frames = [self._recorder.operations[one.id].frame for one in with_frames]
+        try:
+            trees = read_all(self._spark, frames)
+        except Exception as error:
+            self._lose("the plans of the DataFrames", error)
+            return {}
+        return {one.id: tree for one, tree in zip(with_frames, trees, strict=True)}
+
+    def _lose(self, what: str, error: Exception) -> None:
+        """Something cannot be read, as after the session was stopped."""
+        if self._spark.sparkContext._jsc is None:
+            self._lost.append(Difference(f"{what} cannot be read, as the session was stopped inside the block"))
+        elif isinstance(error, SubjectFailure):
+            self._lost.append(Difference(f"{what} cannot be read: {error}"))
+        else:
+            raise error
+
+    def _parents(self, operation: Operation, plans: dict[int, Node]) -> tuple[int, ...]:
+        """The operations that a query or a table reads through views."""
+        known = {id(plan): one for one, plan in reversed(plans.items()) if one < operation.id}
+        return parents_in(plans[operation.id], known)
+
+    # --- executions ---
+
+    def _execution(self, program: Program, account: Account, seen: ExecutionSeen) -> Execution:
+        jobs = [job for job in program.jobs if job.execution == seen.id]
+        physical = physical_plans(account, seen)
+        call = self._call_of(seen)
+        made = {one.call: one.id for one in reversed(self._recorder.operations)}
+        acted = {one.call: one.id for one in self._recorder.actions}
+        first = jobs[0] if jobs else None
+        execution = Execution(
+            seen.id,
+            seen.name,
+            first.action if first else acted.get(call) if call is not None else None,
+            first.operation if first else made.get(call) if call is not None else None,
+            tuple(job.id for job in jobs),
+            first.query if first else None,
+            first.batch if first else None,
+            None,
+            None,
+            physical[0] if physical else None,
+            tuple(physical[1:]),
+            seen.failure,
+        )
+        found = self._jvm_execution(seen.id)
+        if found is None:
+            return execution
+        try:
+            analysed, optimised = read_all(self._spark, [found.analyzed(), found.optimizedPlan()])
+        except Exception as error:
+            self._lose(f"the plans of execution {seen.id}", error)
+            return execution
+        return replace(execution, analysed=analysed, optimised=optimised)
+
+    def _jvm_execution(self, number: int) -> Any:
+        if self._executions is None or self._spark.sparkContext._jsc is None:
+            return None
+        return self._executions.execution(number)
+
+    def _call_of(self, seen: ExecutionSeen) -> int | None:
+        """The call that an execution without jobs ran for: the one that ran when it started, if there is only one."""
+        at = seen.time / 1000
+        running = [
+            call.number for call in self._recorder.calls if call.tagged and call.started - 0.001 <= at <= call.ended
+        ]
+        return running[0] if len(running) == 1 else None
+
+    def _places(
+        self, program: Program, executions: list[Execution], plans: dict[int, Node], account: Account
+    ) -> Iterable[tuple[Placed, set[int]]]:
+        """Where the operations stand in the physical plans that ran."""
+        for execution in executions:
+            found = self._jvm_execution(execution.id)
+            roots: tuple[int, ...] = ()
+            if execution.action is not None:
+                roots = program.actions[execution.action].operations
+            elif execution.operation is not None:
+                roots = (execution.operation,)
+            if found is not None and roots:
+                yield self._placed(program, found, roots, plans, account)
+        for operation in program.operations:
+            parents = [program.operations[one] for one in operation.parents]
+            if operation.api is Api.RDD and operation.stages and [one.api for one in parents] == [Api.FRAME]:
+                frame = self._recorder.operations[parents[0].id].frame
+                yield self._placed(program, frame.queryExecution(), (parents[0].id,), plans, account)
+
+    def _placed(
+        self, program: Program, found: Any, roots: tuple[int, ...], plans: dict[int, Node], account: Account
+    ) -> tuple[Placed, set[int]]:
+        assert self._executions is not None
+        placed = Placed(self._executions.physical(found), account)
+        concerned = [program.operations[one] for one in _frames_above(program, roots) if one in plans]
+        for operation in concerned:
+            parents = [plans[one] for one in operation.parents if one in plans]
+            placed.place(operation, *added_by(plans[operation.id], parents))
+        return placed, {one.id for one in concerned}
+
+
+def _frames_above(program: Program, roots: tuple[int, ...]) -> list[int]:
+    """The operations of DataFrames that some read from, through no RDD."""
+    found, waiting = set[int](), list(roots)
+    while waiting:
+        operation = program.operations[waiting.pop()]
+        if operation.api is Api.FRAME and operation.id not in found:
+            found.add(operation.id)
+            waiting.extend(operation.parents)
+    return sorted(found)

@@ -1,0 +1,385 @@
+"""What a user called, written down as it is called: operations, actions, and the RDDs that PySpark makes on the way.
+
+PySpark makes one RDD in the JVM of several Python operations that follow each other. A `Node` stands for one Python
+object of class RDD, and knows which others are computed together with it. Nothing here asks the JVM for what it would
+not have been asked for anyway, but for the ids of RDDs that exist.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from firesteel.spark.capture.surface import KEEPING, LAZY, Role, builders
+from firesteel.values.programs import Api, CallSite, Function, Ref
+
+Reader = Callable[[], list[list[Any]]]
+
+
+@dataclass(eq=False)
+class Node:
+    """One Python object of class RDD."""
+
+    call: int | None
+    """The call within which it was made."""
+    operation: int | None = None
+    """The operation that it is the result of."""
+    rdd: int | None = None
+    """The id of its RDD in the JVM, once there is one."""
+    fused: list[Node] = field(default_factory=list)
+    """Those that are computed together with it, on top of it."""
+
+    def holders(self) -> set[int]:
+        """The RDDs in the JVM that compute it."""
+        found, waiting = set[int](), [self]
+        while waiting:
+            node = waiting.pop()
+            if node.rdd is not None:
+                found.add(node.rdd)
+            waiting.extend(node.fused)
+        return found
+
+
+@dataclass
+class Made:
+    """An operation, as far as it is known when it is called."""
+
+    id: int
+    name: str
+    api: Api
+    parents: tuple[int, ...]
+    functions: tuple[Function, ...]
+    call_site: CallSite | None
+    arguments: Mapping[str, Any]
+    call: int | None = None
+    wide: bool = False
+    cached: bool = False
+    earlier: bool = False
+    node: Node | None = None
+    frame: Any = None
+    """The DataFrame in the JVM."""
+    reader: Reader | None = None
+
+
+@dataclass
+class Acted:
+    """An action, as far as it is known when it has ended."""
+
+    id: int
+    name: str
+    api: Api
+    operations: tuple[int, ...]
+    functions: tuple[Function, ...]
+    call_site: CallSite | None
+    arguments: Mapping[str, Any]
+    call: int
+    result: type | None = None
+    error: str | None = None
+    query: str | None = None
+    """The id of the streaming query that it started."""
+
+
+@dataclass
+class Builder:
+    """What was said to an object between two data sets, such as a `GroupedData` or a writer."""
+
+    name: str
+    parents: tuple[int, ...] = ()
+    functions: tuple[Function, ...] = ()
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Call:
+    """A call of the user's that runs now."""
+
+    number: int
+    name: str
+    role: Role
+    api: Api
+    owner: Any
+    given: dict[str, Any]
+    call_site: CallSite | None
+    started: float
+    again: Reader | None = None
+    """Makes the same source once more."""
+    wide: bool = False
+    ended: float = 0
+    previous: str | None = None
+    """What the local property was before."""
+    tagged: bool = False
+
+
+class Recorder:
+    """Everything that was called so far."""
+
+    def __init__(self) -> None:
+        self.operations: list[Made] = []
+        self.actions: list[Acted] = []
+        self.calls: list[Call] = []
+        self.nodes: WeakKeyDictionary[Any, Node] = WeakKeyDictionary()
+        self.by_rdd: dict[int, Node] = {}
+        self._frames: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        self._builders: WeakKeyDictionary[Any, Builder] = WeakKeyDictionary()
+        self._lock = threading.RLock()
+
+    # --- calls ---
+
+    def called(self, name: str, role: Role, api: Api, owner: Any, given: dict[str, Any], site: CallSite | None) -> Call:
+        """The user calls something."""
+        with self._lock:
+            call = Call(len(self.calls), name, role, api, owner, given, site, time.time())
+            self.calls.append(call)
+            return call
+
+    def returned(self, call: Call, result: Any) -> None:
+        """What the user called gave a result."""
+        with self._lock:
+            call.ended = time.time()
+            self._keep(call)
+            results = result if isinstance(result, list) and result and all(map(_is_data, result)) else [result]
+            if _is_data(results[0]):
+                if call.owner is not result:
+                    for one in results:
+                        self._made(call, one)
+            elif is_builder(result):
+                self._build(call, result)
+            elif call.name not in KEEPING and call.name != "unpersist":
+                self._acted(call, result)
+            call.owner, call.given = None, {}
+
+    def failed(self, call: Call, error: BaseException) -> None:
+        """What the user called raised an exception."""
+        with self._lock:
+            call.ended = time.time()
+            if call.name not in LAZY:
+                self._acted(call, None, type(error).__name__)
+            call.owner, call.given = None, {}
+
+    def _keep(self, call: Call) -> None:
+        if call.name in KEEPING and call.role is Role.DATA:
+            self.operations[self.operation_of(call.owner)].cached = True
+
+    def _described(self, call: Call) -> Builder:
+        """The whole name of a call, with what was said before it."""
+        before = self._builders.get(call.owner) if call.role is Role.BUILDER else None
+        own = [self.operation_of(call.owner)] if call.role is Role.DATA else []
+        parents = [*(before.parents if before else ()), *own]
+        arguments = dict(before.arguments) if before else {}
+        functions = list(before.functions) if before else []
+        for parameter, value in call.given.items():
+            arguments[parameter], others = self._argument(value)
+            parents += others
+            functions += [Function(parameter, one) for one in _functions(value)]
+        name = f"{before.name}.{call.name}" if before else call.name
+        return Builder(name, tuple(parents), tuple(functions), arguments)
+
+    def _argument(self, value: Any) -> tuple[Any, list[int]]:
+        """An argument with references for the data sets in it, and these."""
+        if _is_data(value):
+            operation = self.operation_of(value)
+            return Ref(operation), [operation]
+        if is_builder(value) and value in self._builders:
+            return self._builders[value], list(self._builders[value].parents)
+        if isinstance(value, list | tuple) and value and any(_is_data(each) for each in value[:100]):
+            both = [self._argument(each) for each in value]
+            return tuple(each for each, _ in both), [one for _, several in both for one in several]
+        return value, []
+
+    # --- what calls make ---
+
+    def _made(self, call: Call, result: Any) -> None:
+        if self._known(result) is not None:
+            return  # the user asked for something that exists, as a second `df.rdd` does
+        said = self._described(call)
+        made = self._new(said.name, _api_of(result), said.parents, said.functions, call.call_site, said.arguments)
+        made.call, made.wide = call.number, call.wide
+        made.cached = call.name in KEEPING
+        self._bind(made, result)
+        if not said.parents:
+            made.reader = call.again if made.api is Api.RDD and call.again else _reading(result)
+
+    def _new(
+        self,
+        name: str,
+        api: Api,
+        parents: tuple[int, ...],
+        functions: tuple[Function, ...] = (),
+        call_site: CallSite | None = None,
+        arguments: Mapping[str, Any] | None = None,
+    ) -> Made:
+        made = Made(len(self.operations), name, api, parents, functions, call_site, arguments or {})
+        self.operations.append(made)
+        return made
+
+    def _bind(self, made: Made, result: Any) -> None:
+        if made.api is Api.RDD:
+            made.node = self.node_of(result)
+            made.node.operation = made.id
+        else:
+            self._frames[result] = made.id
+            made.frame = getattr(result, "_jdf", None)
+
+    def _build(self, call: Call, result: Any) -> None:
+        said = self._described(call)
+        if result is call.owner:
+            self._builders[result] = Builder(said.name.rpartition(".")[0], said.parents, said.functions, said.arguments)
+            return
+        is_property = call.name in ("write", "writeStream", "read", "readStream", "na", "stat")
+        name = said.name if is_property else f"{said.name}()"
+        self._builders[result] = Builder(name, said.parents, said.functions, said.arguments)
+
+    def _acted(self, call: Call, result: Any, error: str | None = None) -> None:
+        said = self._described(call)
+        kind = None if error else type(result)
+        self.actions.append(
+            Acted(
+                len(self.actions),
+                said.name,
+                call.api,
+                said.parents,
+                said.functions,
+                call.call_site,
+                said.arguments,
+                call.number,
+                kind,
+                error,
+                str(result.id) if kind is not None and kind.__name__ == "StreamingQuery" else None,
+            )
+        )
+
+    # --- data sets ---
+
+    def operation_of(self, data: Any) -> int:
+        """The operation that made a data set; one that was made before the block gets an operation of its own."""
+        known = self._known(data)
+        if known is not None:
+            return known
+        api = _api_of(data)
+        batch = _batch_of(data)
+        if batch is not None:
+            parents = tuple(self._streams_of(batch))
+            made = self._new("foreachBatch()", api, parents)
+        else:
+            node = self.nodes.get(data) if api is Api.RDD else None
+            made = self._new(api.value, api, ())
+            made.earlier = node is None
+            if node is not None:
+                made.name = "batch"  # PySpark made it, to hand it to a function of the user's
+        self._bind(made, data)
+        return made.id
+
+    def _streams_of(self, function: Any) -> Iterator[int]:
+        """The operations whose records go to a function that `foreachBatch` was given."""
+        for builder in list(self._builders.values()):
+            if any(one.object is function for one in builder.functions):
+                yield from builder.parents
+                return
+        for action in self.actions:
+            if any(one.object is function for one in action.functions):
+                yield from action.operations
+                return
+
+    def _known(self, data: Any) -> int | None:
+        if _api_of(data) is Api.RDD:
+            node = self.nodes.get(data)
+            return node.operation if node is not None else None
+        return self._frames.get(data)
+
+    def node_of(self, rdd: Any) -> Node:
+        """The node of an RDD; a new one for an RDD from before the block."""
+        node = self.nodes.get(rdd)
+        if node is None:
+            node = self.nodes[rdd] = Node(None)
+            self.named(node, _id_of(rdd))
+        return node
+
+    def initialised(self, rdd: Any, call: int | None) -> None:
+        """PySpark made an RDD, for the user or for itself."""
+        with self._lock:
+            node = self.nodes[rdd] = Node(call)
+            self.named(node, _id_of(rdd))
+            previous = getattr(rdd, "prev", None)
+            if previous is not None and rdd._prev_jrdd is getattr(previous, "_prev_jrdd", None):
+                self.node_of(previous).fused.append(node)
+            elif previous is not None:
+                self.materialised(previous)  # it was asked for its RDD in the JVM
+
+    def materialised(self, rdd: Any) -> None:
+        """PySpark made the RDD in the JVM of a Python object."""
+        with self._lock:
+            node = self.node_of(rdd)
+            if node.rdd is None and getattr(rdd, "_jrdd_val", None) is not None:
+                self.named(node, rdd._jrdd_val.id())
+
+    def named(self, node: Node, id_: int | None) -> None:
+        """The RDD in the JVM behind a node is known."""
+        if id_ is not None:
+            node.rdd = id_
+            self.by_rdd[id_] = node
+
+
+def _id_of(rdd: Any) -> int | None:
+    found = rdd.__dict__.get("_id")
+    if found is None and rdd.__dict__.get("_jrdd_val") is not None:
+        found = rdd._jrdd_val.id()
+    return found if isinstance(found, int) else None
+
+
+def _is_data(value: Any) -> bool:
+    from pyspark import RDD
+    from pyspark.sql.classic.dataframe import DataFrame
+    from pyspark.streaming import DStream
+
+    return isinstance(value, RDD | DataFrame | DStream)
+
+
+def _api_of(data: Any) -> Api:
+    from pyspark import RDD
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    return Api.RDD if isinstance(data, RDD) else Api.FRAME if isinstance(data, DataFrame) else Api.DSTREAM
+
+
+def is_builder(value: Any) -> bool:
+    """Does it stand between a data set and the next?"""
+    return isinstance(value, builders())
+
+
+def _functions(value: Any) -> list[Callable[..., Any]]:
+    from pyspark.sql import Column
+    from pyspark.sql.types import DataType
+
+    values = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else [value]
+    return [one for one in values if callable(one) and not isinstance(one, Column | DataType)]
+
+
+def _reading(data: Any) -> Reader | None:
+    """Reads a source again, partition by partition."""
+    if _api_of(data) is Api.DSTREAM or getattr(data, "isStreaming", False) is True:
+        return None
+
+    def read() -> list[list[Any]]:
+        rdd = data.rdd if _api_of(data) is Api.FRAME else data
+        found: list[list[Any]] = rdd.glom().collect()
+        return found
+
+    return read
+
+
+def _batch_of(data: Any) -> Any:
+    """The function that `foreachBatch` calls on this thread, if it was handed a DataFrame that is not known."""
+    from pyspark.sql.utils import ForeachBatchFunction
+
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and _api_of(data) is Api.FRAME:
+        if frame.f_code is ForeachBatchFunction.call.__code__:
+            return frame.f_locals["self"].func
+        frame = frame.f_back
+    return None

@@ -1,0 +1,247 @@
+"""Listening to PySpark's public methods while a block runs.
+
+Every method is replaced by one that writes the call down and calls it. PySpark finds the user's line by looking for the
+first frame in one of its own files. So the code of a replacement carries the file, line and name of what it replaces,
+and calls it directly: Spark's call sites, and what its errors say about the user's line, stay what they are.
+
+A thread that is inside a call of the user's does not write down what PySpark calls meanwhile.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from functools import cache, cached_property
+from types import FrameType, FunctionType
+from typing import Any
+
+from firesteel.spark.capture.account import CALL
+from firesteel.spark.capture.recording import Call, Recorder
+from firesteel.spark.capture.surface import LAZY, Listened, Role, is_listened_to, listened
+from firesteel.values.programs import Api, CallSite
+
+
+class Wrapping:
+    """PySpark's methods, replaced from `install` to `remove`."""
+
+    def __init__(self, recorder: Recorder, context: Any) -> None:
+        self._recorder, self._context = recorder, context
+        self._replaced: list[tuple[type[Any], str, Any, Any]] = []
+        self._inside = _Inside()
+
+    def install(self) -> None:
+        """Listen from now on."""
+        for one in listened():
+            for name, found in list(vars(one.kind).items()):
+                if is_listened_to(one, name) or name in one.properties:
+                    self._listen(one, name, found)
+        self._listen_to_rdds()
+
+    def remove(self) -> None:
+        """Put everything back."""
+        for kind, name, original, ours in reversed(self._replaced):
+            if vars(kind).get(name) is ours:  # PySpark itself sets some anew, such as RDD.toDF
+                setattr(kind, name, original)
+        self._replaced.clear()
+
+    def _replace(self, kind: type[Any], name: str, original: Any, ours: Any) -> None:
+        setattr(kind, name, ours)
+        self._replaced.append((kind, name, original, ours))
+
+    def _listen(self, one: Listened, name: str, found: Any) -> None:
+        if isinstance(found, FunctionType):
+            self._replace(one.kind, name, found, self._wrapped(one, name, found))
+        elif name in one.properties and isinstance(found, property) and isinstance(found.fget, FunctionType):
+            self._replace(one.kind, name, found, property(self._wrapped(one, name, found.fget)))
+        elif name in one.properties and isinstance(found, cached_property):
+            ours = cached_property(self._wrapped(one, name, found.func))
+            ours.__set_name__(one.kind, name)
+            self._replace(one.kind, name, found, ours)
+
+    def _wrapped(self, one: Listened, name: str, original: Any) -> Any:
+        signature = inspect.signature(original)
+
+        def before(arguments: tuple[Any, ...], named: dict[str, Any]) -> Call | None:
+            return self._before(one, name, original, signature, arguments, named)
+
+        return _stand_in(original, before, self._after, self._failed)
+
+    def _before(
+        self,
+        one: Listened,
+        name: str,
+        original: Any,
+        signature: inspect.Signature,
+        arguments: tuple[Any, ...],
+        named: dict[str, Any],
+    ) -> Call | None:
+        """A method is called: what the user calls is written down, once."""
+        inside = self._inside
+        if inside.call is not None:
+            if name == "partitionBy" and arguments:
+                inside.shuffled.append(arguments[0])
+            return None
+        found, site = _user_frame(sys._getframe(3))
+        if not found:
+            return None
+        try:
+            given = dict(signature.bind(*arguments, **named).arguments)
+        except TypeError:
+            return None  # PySpark says what is wrong with these arguments
+        owner = given.pop(next(iter(given)), None)
+        given = _flat(given, signature)
+        call = self._recorder.called(name, one.role, one.api, owner, given, site)
+        if (
+            one.role is Role.ROOT
+            and one.api is Api.RDD
+            and not any(isinstance(each, Iterator) for each in given.values())
+        ):
+            call.again = lambda: original(*arguments, **named).glom().collect()
+        inside.call, inside.shuffled = call, [owner] if name == "partitionBy" else []
+        if name not in LAZY:
+            self._tag(call)
+        return call
+
+    def _after(self, call: Call, result: Any) -> None:
+        from pyspark import RDD
+
+        inside = self._inside
+        if isinstance(result, RDD):
+            # An RDD that is partitioned as wanted comes back from partitionBy as it is.
+            call.wide = any(shuffled is not result for shuffled in inside.shuffled) or _repartitions(call)
+        inside.call, inside.shuffled = None, []
+        self._untag(call)
+        self._recorder.returned(call, result)
+
+    def _failed(self, call: Call, error: BaseException) -> None:
+        self._inside.call, self._inside.shuffled = None, []
+        self._untag(call)
+        self._recorder.failed(call, error)
+
+    # --- the jobs of a call ---
+
+    def _tag(self, call: Call) -> None:
+        """Have the jobs that start meanwhile say which call they run for."""
+        if (java := self._context._jsc) is not None:
+            call.previous, call.tagged = java.getLocalProperty(CALL), True
+            java.setLocalProperty(CALL, str(call.number))
+
+    def _untag(self, call: Call) -> None:
+        if call.tagged and (java := self._context._jsc) is not None:
+            try:
+                java.setLocalProperty(CALL, call.previous)
+            except Exception:  # the application may have ended in this very call
+                return
+
+    # --- RDDs that PySpark makes ---
+
+    def _listen_to_rdds(self) -> None:
+        from pyspark import RDD
+        from pyspark.core.rdd import PipelinedRDD
+
+        def initialised(rdd: Any) -> None:
+            call = self._inside.call
+            self._recorder.initialised(rdd, call.number if call is not None else None)
+
+        for kind in (RDD, PipelinedRDD):
+            original: Any = kind.__init__
+            self._replace(kind, "__init__", original, _followed(original, initialised))
+        found: Any = vars(PipelinedRDD)["_jrdd"]
+        self._replace(PipelinedRDD, "_jrdd", found, property(_followed(found.fget, self._recorder.materialised)))
+
+
+class _Inside(threading.local):
+    """The call of the user's that this thread is in."""
+
+    call: Call | None = None
+    shuffled: list[Any] = []  # noqa: RUF012 - replaced, never changed, but by the thread that owns it
+
+
+def _stand_in(original: Any, before: Any, after: Any, failed: Any) -> Any:
+    """A function that is called instead of another, and looks like it on the stack."""
+
+    def stand_in(*arguments: Any, **named: Any) -> Any:
+        call = before(arguments, named)
+        if call is None:
+            return original(*arguments, **named)
+        try:
+            result = original(*arguments, **named)
+        except BaseException as error:
+            failed(call, error)
+            raise
+        after(call, result)
+        return result
+
+    return _disguised(stand_in, original)
+
+
+def _followed(original: Any, then: Callable[[Any], None]) -> Any:
+    """A method that tells somebody about its object afterwards."""
+
+    def stand_in(self: Any, *arguments: Any, **named: Any) -> Any:
+        result = original(self, *arguments, **named)
+        then(self)
+        return result
+
+    return _disguised(stand_in, original)
+
+
+def _disguised(function: Any, original: Any) -> Any:
+    code = original.__code__
+    function.__code__ = function.__code__.replace(
+        co_filename=code.co_filename,
+        co_name=code.co_name,
+        co_qualname=code.co_qualname,
+        co_firstlineno=code.co_firstlineno,
+    )
+    for name in ("__name__", "__qualname__", "__doc__", "__module__", "__annotations__", "__dict__"):
+        if name == "__dict__":
+            function.__dict__.update(original.__dict__)
+        else:
+            setattr(function, name, getattr(original, name))
+    function.__signature__ = inspect.signature(original)
+    return function
+
+
+# A cached property is computed by the standard library.
+_PASSING = frozenset({cached_property.__get__.__code__})
+
+
+@cache
+def _roots() -> tuple[str, str]:
+    import py4j  # type: ignore[import-untyped]
+    import pyspark
+
+    return os.path.dirname(pyspark.__file__) + os.sep, os.path.dirname(py4j.__file__) + os.sep
+
+
+def _user_frame(frame: FrameType | None) -> tuple[bool, CallSite | None]:
+    """Did the user call this, and where? Not, if Spark called PySpark back and no function of the user's is between."""
+    spark, java = _roots()
+    while frame is not None and (frame.f_code.co_filename.startswith(spark) or frame.f_code in _PASSING):
+        frame = frame.f_back
+    if frame is None:
+        return True, None
+    file = frame.f_code.co_filename
+    if file.startswith(java):
+        return False, None
+    return True, CallSite(file, frame.f_lineno, frame.f_code.co_name)
+
+
+def _repartitions(call: Call) -> bool:
+    """Does Spark itself move records for this call, without PySpark's partitionBy?"""
+    return call.name == "repartition" or (call.name == "coalesce" and call.given.get("shuffle") is True)
+
+
+def _flat(given: dict[str, Any], signature: inspect.Signature) -> dict[str, Any]:
+    """The arguments by name; those of `**options` beside the others."""
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
+            found.update(value)
+        else:
+            found[name] = value
+    return found
