@@ -112,7 +112,6 @@ class Functions:
         names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
         expressions = Expressions(_World(self, function))
         env: dict[str, e.Expression] = {}
-        own = Names()
         parameters = []
         for place, name in enumerate(names):
             if place >= count:
@@ -121,7 +120,7 @@ class Functions:
                     raise Untranslatable(f"it takes {len(names)} arguments, and is given {count}")
                 env[name] = expressions.data(default)
             else:
-                parameters.append(own.fresh(name))
+                parameters.append(expressions.world.names.fresh(name))
                 env[name] = e.Bound(parameters[-1])
         if len(parameters) != count:
             raise Untranslatable(f"it takes {len(names)} arguments, and is given {count}")

@@ -394,9 +394,13 @@ class Expressions:
         self, function: Any, nodes: list[ast.expr], named: dict[str, ast.expr], env: Env
     ) -> e.Expression:
         """sorted, min and max, with their key."""
-        if len(nodes) != 1 or set(named) - ({"key", "reverse"} if function is sorted else {"key"}):
+        several = len(nodes) > 1 and function is not sorted
+        if not (nodes and (several or len(nodes) == 1)) or set(named) - {"key", *(["reverse"] if function is sorted else [])}:
             raise Untranslatable(f"{function.__name__} with these arguments")
-        source = self._distinct(nodes[0], env) if _is_set(nodes[0]) else self.value(nodes[0], env)
+        if several:
+            source: e.Expression = e.ListOf(tuple(self.values(nodes, env)))
+        else:
+            source = self._distinct(nodes[0], env) if _is_set(nodes[0]) else self.value(nodes[0], env)
         if not named:
             made = joined(function, [source])
             assert made is not None
