@@ -74,7 +74,12 @@ def not_series_parallel(sc: Any, data: Any, n: int) -> list[Any]:
 
 def nested_joins(sc: Any, data: Any, n: int) -> list[Any]:
     one, two, three = (sc.parallelize(data[i::3], n) for i in range(3))
-    return [one.join(two).leftOuterJoin(three.mapValues(abs), n).map(lambda r: (r[0], r[1][0][0] + r[1][0][1], r[1][1])).collect()]
+    return [
+        one.join(two)
+        .leftOuterJoin(three.mapValues(abs), n)
+        .map(lambda r: (r[0], r[1][0][0] + r[1][0][1], r[1][1]))
+        .collect()
+    ]
 
 
 def two_actions(sc: Any, data: Any, n: int) -> list[Any]:
@@ -101,13 +106,20 @@ def average(sc: Any, data: Any, n: int) -> list[Any]:
 def secondary_sort(sc: Any, data: Any, n: int) -> list[Any]:
     pairs = sc.parallelize(data, n).map(lambda p: ((p[0], p[1]), p[1]))
     placed = pairs.partitionBy(n, lambda key: len(key[0]))
-    return [placed.mapPartitions(lambda it: sorted(it, key=lambda kv: kv[0])).map(lambda kv: (kv[0][0], kv[1])).collect()]
+    return [
+        placed.mapPartitions(lambda it: sorted(it, key=lambda kv: kv[0])).map(lambda kv: (kv[0][0], kv[1])).collect()
+    ]
 
 
 def sorting(sc: Any, data: Any, n: int) -> list[Any]:
     pairs = sc.parallelize(data, n)
     by_value = pairs.sortBy(lambda p: p[1], ascending=False)
-    return [by_value.collect(), pairs.sortByKey().collect(), by_value.glom().collect(), pairs.sortBy(lambda p: p, True, 1).take(3)]
+    return [
+        by_value.collect(),
+        pairs.sortByKey().collect(),
+        by_value.glom().collect(),
+        pairs.sortBy(lambda p: p, True, 1).take(3),
+    ]
 
 
 def inverted_index(sc: Any, data: Any, n: int) -> list[Any]:
@@ -128,7 +140,10 @@ def joins(sc: Any, data: Any, n: int) -> list[Any]:
 
 def cogrouped(sc: Any, data: Any, n: int) -> list[Any]:
     one, two = sc.parallelize(data[::2], n), sc.parallelize(data[1::2], n)
-    return [one.cogroup(two).mapValues(lambda sides: (sorted(sides[0]), len(sides[1]))).collect(), one.groupByKey().collect()]
+    return [
+        one.cogroup(two).mapValues(lambda sides: (sorted(sides[0]), len(sides[1]))).collect(),
+        one.groupByKey().collect(),
+    ]
 
 
 def folds(sc: Any, data: Any, n: int) -> list[Any]:
@@ -174,7 +189,11 @@ def largest(it: Any) -> Any:
 def regrouped(sc: Any, data: Any, n: int) -> list[Any]:
     numbers = sc.parallelize(data, n)
     few = numbers.coalesce(max(1, n - 1)).glom().map(lambda xs: len(xs))
-    return [few.collect(), numbers.repartition(n + 1).collect(), numbers.repartition(2).map(lambda x: x % 3).countByValue()]
+    return [
+        few.collect(),
+        numbers.repartition(n + 1).collect(),
+        numbers.repartition(2).map(lambda x: x % 3).countByValue(),
+    ]
 
 
 def crossed(sc: Any, data: Any, n: int) -> list[Any]:
@@ -205,7 +224,10 @@ def k_means(sc: Any, data: Any, n: int) -> list[Any]:
 def parsed(sc: Any, data: Any, n: int) -> list[Any]:
     rows = sc.parallelize([f"{word},{number}" for word, number in data], n).map(parse)
     good = rows.filter(lambda row: row is not None and row["size"] >= 0)
-    return [good.map(lambda row: (row["name"], row["size"] // 2, row.get("kind"))).collect(), rows.filter(lambda r: not r).count()]
+    return [
+        good.map(lambda row: (row["name"], row["size"] // 2, row.get("kind"))).collect(),
+        rows.filter(lambda r: not r).count(),
+    ]
 
 
 def parse(line: str) -> Any:

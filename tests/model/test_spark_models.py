@@ -140,7 +140,9 @@ def test_models_run_where_pyspark_cannot_be_imported(captured, tmp_path):
         "print([msvl.load(path).run() for path in sys.argv[1:]])\n"
     )
     files = [str(tmp_path / f"{name}.m") for name in names]
-    done = subprocess.run([sys.executable, "-c", script, *files], capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script, *files], capture_output=True, text=True, timeout=120, check=True
+    )
     assert done.stdout.strip() == repr([captured(name)[1] for name in names])
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from firesteel.model.msvl import terms as e
 from firesteel.model.msvl import tree as t
 from firesteel.model.msvl.binding import Definition
-from firesteel.model.msvl.defining import define
+from firesteel.model.msvl.defining import define, refuse_twice
 from firesteel.model.msvl.errors import MsvlError
 from firesteel.model.msvl.expressions import Expr, Place, known
 from firesteel.model.msvl.projection import PrjNode
@@ -208,23 +208,15 @@ def _scope(source: t.Source) -> Scope:
     names |= dict.fromkeys(name for each in declared.values() for size in each.sizes for name in _everything(size))
     names |= dict.fromkeys(name for each in source.definitions for name in _everything(each.body))
     names |= dict.fromkeys(declared)
-    _refuse_twice("struct", [struct.name for struct in source.structs])
-    _refuse_twice("function", [function.name for function in source.functions])
-    _refuse_twice("define", [each.name for each in source.definitions])
+    refuse_twice("struct", [struct.name for struct in source.structs])
+    refuse_twice("function", [function.name for function in source.functions])
+    refuse_twice("define", [each.name for each in source.definitions])
     return Scope(
         {name: Name(Kind.GLOBAL, name, Key(name), declared.get(name)) for name in names},
         {struct.name: struct for struct in source.structs},
         {function.name: function for function in source.functions},
         definitions={each.name: Definition(each.name, each.parameters, each.line) for each in source.definitions},
     )
-
-
-def _refuse_twice(kind: str, names: Iterable[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise MsvlError(f"there are two of {kind} {name}: names have to differ")
-        seen.add(name)
 
 
 # --- statements ---

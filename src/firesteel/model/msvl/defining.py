@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from firesteel.model.msvl import terms as e
 from firesteel.model.msvl import tree as t
@@ -39,3 +39,12 @@ def _compile(tree: t.Define, trees: dict[str, t.Define], scope: Scope) -> None:
             raise MsvlError(f"line {tree.line}: {tree.name} looks at another state, and a definition must not")
     made = Expr(tree.body, scope)
     found.body, found.names = made.value, made.names
+
+
+def refuse_twice(kind: str, names: Iterable[str]) -> None:
+    """Refuse names that are given twice."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise MsvlError(f"there are two of {kind} {name}: names have to differ")
+        seen.add(name)

@@ -118,7 +118,9 @@ def compared(sign: str, test: Callable[[Any, Any], bool]) -> Callable[[Any, Any]
 
 def _of(name: str, value: Any, *kinds: type) -> Any:
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-        wanted = " or ".join({List: "a list", Map: "a map", str: "a text", int: "a whole number", tuple: "a tuple"}[k] for k in kinds)
+        wanted = " or ".join(
+            {List: "a list", Map: "a map", str: "a text", int: "a whole number", tuple: "a tuple"}[k] for k in kinds
+        )
         raise Misfit(f"{name} needs {wanted}, and has {_shown(value)}")
     return value
 

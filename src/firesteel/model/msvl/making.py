@@ -184,7 +184,8 @@ class Maker:
         return e.TupleOf(_given(found))
 
     def conditional(self, meta: Any, found: Found) -> e.Expression:
-        return e.Conditional(*found, line=meta.line)
+        test, then, otherwise = found
+        return e.Conditional(test, then, otherwise, line=meta.line)
 
     def let(self, meta: Any, found: Found) -> e.Expression:
         name, _, value, body = found

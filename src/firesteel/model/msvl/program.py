@@ -290,7 +290,9 @@ class Program:
         try:
             return self._input(name, data.value_of(declared.value))
         except TypeError as error:
-            raise MsvlError(f"the input {name} has a value in line {declared.line} that cannot be used: {error}") from None
+            raise MsvlError(
+                f"the input {name} has a value in line {declared.line} that cannot be used: {error}"
+            ) from None
 
     def _input(self, name: str, value: Any) -> Any:
         declared = next((each for each in self.source.inputs if each.name == name), None)

@@ -63,14 +63,28 @@ def _extend(whole: Any, items: Any) -> List:
     """A list with more at its end, in the time that these take."""
     if not isinstance(whole, List):
         raise TypeError("it is not a list")
+    made = whole
     for item in items:
-        whole = whole.append(item)
-    return whole
+        made = made.append(item)
+    return made
 
 
 def _flat(parts: Any) -> List:
     """All that is in the parts, in their order: what `flatMap` does."""
     return List(item for part in parts for item in part)
+
+
+def _within(value: Any, low: Any, high: Any) -> Any:
+    """A number, if it is not too large for its type; null bounds allow all."""
+    if low is not None and not low <= value <= high:
+        raise OverflowError(f"{value} is not between {low} and {high}")
+    return value
+
+
+def _substring(text: str, start: int, size: int) -> str:
+    """A part of a text as SQL counts: from 1, or from the end where the start is negative."""
+    first = start - 1 if start > 0 else len(text) + start if start < 0 else 0
+    return text[max(first, 0) : max(first + size, 0)]
 
 
 # --- what PySpark does with keys ---
@@ -219,6 +233,8 @@ PYTHON: dict[str, tuple[Callable[..., Any], int, int]] = {
     "sortedby": (_sorted_by, 1, 2),
     "minby": (_extreme_by(min), 1, 1),
     "maxby": (_extreme_by(max), 1, 1),
+    "within": (_within, 3, 3),
+    "substring": (_substring, 3, 3),
     "flat": (_flat, 1, 1),
     "extend": (_extend, 2, 2),
     "keyhash": (key_hash, 1, 1),

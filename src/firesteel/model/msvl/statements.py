@@ -14,6 +14,7 @@ from firesteel.model.msvl.residuals import (
     Longer,
     Outcome,
     Then,
+    Waiting,
     Write,
     chopped,
     conjunction,
@@ -217,22 +218,6 @@ class WhileNode(Node):
         return False, Then(rest, self, activation)
 
 
-class Waiting:
-    """`await`, in the states after the first. Its test is asked where something that it reads was assigned."""
-
-    __slots__ = ("activation", "frames", "keys", "node")
-    first: frozenset[Key] = NOBODY
-    nullable = True
-
-    def __init__(self, node: AwaitNode, activation: Activation, keys: frozenset[Key]) -> None:
-        self.node, self.activation, self.keys, self.frames = node, activation, keys, (keys,)
-
-    def step(self, machine: Machine) -> Outcome:
-        if not machine.slow and self.keys.isdisjoint(machine.before):
-            return False, self
-        return END if self.node.test.test(machine, self.activation, self.node.line) else (False, self)
-
-
 class AwaitNode(Node):
     def __init__(self, test: Expr, line: int) -> None:
         self.test, self.line = test, line
@@ -241,7 +226,7 @@ class AwaitNode(Node):
         if self.test.test(machine, activation, self.line):
             return END
         keys = frozenset(key for name in self.test.names if (key := name.found(activation)) is not None)
-        return False, Waiting(self, activation, keys)
+        return False, Waiting(self.test, activation, keys, self.line)
 
 
 class ChopNode(Node):

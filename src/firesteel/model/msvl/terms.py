@@ -6,7 +6,7 @@ Lines are kept for messages, and do not count when trees are compared.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, TypeAlias
 
 
@@ -246,7 +246,7 @@ def bound(tree: Any, names: frozenset[str]) -> Any:
     if not is_dataclass(tree):
         return tree
     changes = {each.name: bound(getattr(tree, each.name), names) for each in fields(tree)}
-    return type(tree)(**changes)  # type: ignore[return-value]
+    return replace(tree, **changes)  # type: ignore[type-var]
 
 
 def root(location: Expression) -> Variable:

@@ -124,8 +124,10 @@ ACTIONS: dict[str, Callable[[Builder, Action], Ending]] = {
     "foreach": _always(Ending(("out := null",), "out := [null]")),
     "foreachPartition": _always(Ending(("out := null",), "out := [null]")),
     "saveAsTextFile": _always(
-        Ending(("out := []", templates.through("buffers", "out := append(out, buffers[i])")),
-               "out := append(out, text(records[i]))")
+        Ending(
+            ("out := []", templates.through("buffers", "out := append(out, buffers[i])")),
+            "out := append(out, text(records[i]))",
+        )
     ),
 }
 
@@ -142,7 +144,9 @@ def add_action(builder: Builder, action: Action) -> None:
         made = builder.functions.external(label, f"the action {action.name}{place} has no translation")
         ending = Ending((f"out := {made.text('buffers')}",))
     stage = StagePlan(-1, builder.actions_before, ends=action.name)
-    buffers = [_task(builder, operation, ending, stage, each, label, head) for each in range(partitions(builder, operation))]
+    buffers = [
+        _task(builder, operation, ending, stage, each, label, head) for each in range(partitions(builder, operation))
+    ]
     stage.number = len(builder.stages)
     builder.stages.append(stage)
     own = [templates.COUNTER, *ending.own, *([RECORDS] if any("records" in each for each in ending.steps) else [])]

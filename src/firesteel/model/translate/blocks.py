@@ -6,7 +6,8 @@ import ast
 from collections.abc import Sequence
 
 from firesteel.model.msvl import terms as e
-from firesteel.model.translate.syntax import NULL, Env, Expressions, Untranslatable
+from firesteel.model.translate.known import NULL, Untranslatable
+from firesteel.model.translate.syntax import Env, Expressions
 
 MOST = 4_000
 """How many parts an expression may have: branches that go on after one another are written out."""
@@ -46,9 +47,9 @@ class Blocks:
                 return e.Conditional(
                     condition, self._returned([*body, *rest], env), self._returned([*orelse, *rest], env)
                 )
-        name, value, inner = self._assigned(first, env)
+        name, assigned, inner = self._assigned(first, env)
         after = self._returned(rest, inner)
-        return after if value is None else e.Let(name, value, after)
+        return after if assigned is None else e.Let(name, assigned, after)
 
     def _yielded(self, statements: list[ast.stmt], env: Env) -> e.Expression:
         self._count()
@@ -68,12 +69,14 @@ class Blocks:
                 )
             case ast.For(target, source, body, []):
                 return _joined(self._loop(target, source, body, env), self._yielded(rest, env))
-        name, value, inner = self._assigned(first, env)
+        name, assigned, inner = self._assigned(first, env)
         after = self._yielded(rest, inner)
-        return after if value is None else e.Let(name, value, after)
+        return after if assigned is None else e.Let(name, assigned, after)
 
     def _loop(self, target: ast.expr, source: ast.expr, body: list[ast.stmt], env: Env) -> e.Expression:
-        changed = {n.id for each in body for n in ast.walk(each) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        changed = {
+            n.id for each in body for n in ast.walk(each) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
         if changed & set(env):
             raise Untranslatable(f"a loop that changes {min(changed & set(env))}")
         if any(isinstance(n, ast.Break | ast.Continue | ast.Return) for each in body for n in ast.walk(each)):

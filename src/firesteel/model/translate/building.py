@@ -85,6 +85,8 @@ class Builder:
     results: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     """What has no translation, with its place."""
+    prelude: str = ""
+    """Definitions that all others may use."""
     actions_before: int = 0
     summaries: dict[tuple[int, str, int], Summary] = field(default_factory=dict)
 
@@ -157,9 +159,7 @@ class Builder:
             task.stage.operations.append(operation.id)
         return name
 
-    def summary(
-        self, operation: Operation, task: Task, buffer: str, role: str, make: Callable[[str], str]
-    ) -> str:
+    def summary(self, operation: Operation, task: Task, buffer: str, role: str, make: Callable[[str], str]) -> str:
         """The variable with what the driver finds out; the task says that its partition is there."""
         key = (operation.id, role, id(task.stage))
         if key not in self.summaries:

@@ -36,7 +36,7 @@ def _jobs(program: Program, action: int) -> tuple[int, ...]:
 def trace(builder: Builder, events: Iterable[Mapping[str, Any]]) -> list[dict[str, bool]]:
     """What holds after each event about a stage: `stage_0_runs`, `stage_0_done` and so on.
 
-    Spark runs a stage again for another job, or skips it as its shuffle is there. It is done when it was completed first.
+    Spark runs a stage again for another job, or skips it as its shuffle is there. It is done once it was completed.
     """
     real = real_stages(builder)
     numbers = {each: number for number, each in real.items()}

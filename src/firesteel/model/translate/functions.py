@@ -14,8 +14,9 @@ from typing import Any
 from firesteel.model.msvl import terms as e
 from firesteel.model.msvl import tree as t
 from firesteel.model.translate.blocks import Blocks
+from firesteel.model.translate.known import Untranslatable, boolean, joined
 from firesteel.model.translate.names import Names
-from firesteel.model.translate.syntax import Expressions, Untranslatable, boolean, joined
+from firesteel.model.translate.syntax import Expressions
 from firesteel.values.sources import source_of
 
 
@@ -50,6 +51,17 @@ class Made:
         return self.text(*arguments) if self.answers else f"truth({self.text(*arguments)})"
 
 
+@dataclass(frozen=True)
+class Defined:
+    """A function that is an expression of MSVL already, as those of DataFrames are."""
+
+    parameters: tuple[str, ...]
+    body: e.Expression
+
+    def __call__(self, *arguments: Any) -> Any:
+        raise TypeError("this function has no meaning in Python")
+
+
 class Functions:
     """All functions of a model."""
 
@@ -65,6 +77,9 @@ class Functions:
         """The function for an operation; `wanted` is its name where it has none, `count` the number of arguments."""
         key = (_key(function), count)
         if key in self._known:
+            return self._known[key]
+        if isinstance(function, Defined):
+            self._known[key] = self._defined(wanted, function.parameters, function.body)
             return self._known[key]
         try:
             found = self._translated(function, wanted, count)

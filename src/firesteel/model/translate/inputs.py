@@ -40,6 +40,4 @@ def sliced(records: Any, slices: int) -> list[list[Any]]:
     size = max(1, min(len(found) // slices, 1024))
     batches = [found[place : place + size] for place in range(0, len(found), size)]
     cuts = [len(batches) * place // slices for place in range(slices + 1)]
-    return [
-        [record for batch in batches[cuts[place] : cuts[place + 1]] for record in batch] for place in range(slices)
-    ]
+    return [[record for batch in batches[cuts[place] : cuts[place + 1]] for record in batch] for place in range(slices)]

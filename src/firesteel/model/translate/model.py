@@ -11,8 +11,10 @@ from firesteel.model.msvl import data
 from firesteel.model.msvl.printing import _definition, expression_text
 from firesteel.model.translate.actions import add_action
 from firesteel.model.translate.building import Builder, StagePlan, Task
+from firesteel.model.translate.frames import lowered
 from firesteel.model.translate.paper import paper_text
-from firesteel.values.programs import Program
+from firesteel.model.translate.sql import PRELUDE
+from firesteel.values.programs import Api, Program
 
 LONGEST = 100_000
 """How many characters the data of an input may have in the text."""
@@ -22,7 +24,10 @@ def built(program: Program) -> Builder:
     """The model of a program: its stages, tasks, functions and variables."""
     if not program.actions:
         raise InvalidArgument("this program has no action, so it has no result that a model could have: add collect()")
+    frames = any(action.api is Api.FRAME for action in program.actions)
+    program = lowered(program)
     builder = Builder(program)
+    builder.prelude = PRELUDE if frames else ""
     wanted = [each for action in program.actions for each in action.operations]
     for operation in program.above(*wanted):
         builder.label(operation)
@@ -55,6 +60,7 @@ def text_of(program: Program, path: Path | None = None) -> str:
         *inputs,
         f"output [{', '.join(builder.results)}];",
         *_declared(builder),
+        *([builder.prelude] if builder.prelude else []),
         *map(_definition, builder.functions.definitions),
         *(line for stage in builder.stages for line in _stage_definitions(builder, stage)),
         *builder.texts,
@@ -146,6 +152,9 @@ def _body(builder: Builder) -> str:
         for task in stage.tasks:
             comment = f"// stage {stage.number}\n    " if task.number == 0 else ""
             processes.append(f"{comment}{_task(builder, task)}")
-    processes += [f"{'// the driver' if not place else ''}\n    ({each})".lstrip("\n ") for place, each in enumerate(builder.drivers)]
+    processes += [
+        f"{'// the driver' if not place else ''}\n    ({each})".lstrip("\n ")
+        for place, each in enumerate(builder.drivers)
+    ]
     together = "\n    || ".join(processes)
     return f"frame({', '.join(variables)}) and (\n  {first} and skip ;\n  (\n    {together}\n  )\n)"

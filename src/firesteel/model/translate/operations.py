@@ -108,9 +108,7 @@ def _union(builder: Builder, operation: Operation, partition: int, task: Task) -
     counts = [partitions(builder, each) for each in parents]
     if operation.partitions is not None and operation.partitions != sum(counts):
         # Parents that are partitioned alike: each partition of the union is made of one of each parent.
-        return copied(
-            builder, operation, partition, task, [builder.build(each, partition, task) for each in parents]
-        )
+        return copied(builder, operation, partition, task, [builder.build(each, partition, task) for each in parents])
     place = partition
     for parent, count in zip(parents, counts, strict=True):
         if place < count:
@@ -230,7 +228,7 @@ def literal(value: Any) -> str:
 
 
 NARROW: dict[str, Translation] = {
-    **dict.fromkeys(("parallelize", "textFile", "range", "emptyRDD", "wholeTextFiles"), _source),
+    **dict.fromkeys(("parallelize", "textFile", "range", "emptyRDD", "wholeTextFiles", "createDataFrame"), _source),
     "map": _by_record(lambda f, x: f"out := append(out, {_called(f, x)})"),
     "flatMap": _by_record(lambda f, x: f"out := extend(out, tolist({_called(f, x)}))"),
     "mapValues": _by_record(lambda f, x: f"out := append(out, ({x}[0], {_called(f, f'{x}[1]')}))"),

@@ -1,7 +1,7 @@
 """The form in which the paper on S2M prints a program: stages in series (`;`) and in parallel (`||`).
 
-It is a rendering: the paper's functions share global buffers, so that parallel stages would overwrite each other. Stages
-are composed by their order, so a stage that two others need stands once: a diamond is `0;(1||2);3`. A sort stays in the
+It is a rendering: the paper's functions share global buffers, so parallel stages would overwrite each other. Stages are
+composed by their order, so a stage that two others need stands once: a diamond is `0;(1||2);3`. A sort stays in the
 stage of its parent, as in the paper.
 """
 

@@ -347,7 +347,12 @@ WIDE: dict[str, Translation] = {
     "groupBy": merged_by_key(_group_by),
     "distinct": merged_by_key(
         lambda builder, operation: Merging(
-            lambda x: x, lambda x, place: "null", lambda v: v, lambda a, v: a, lambda a, b: a, "append(out, pairs[i][0])"
+            lambda x: x,
+            lambda x, place: "null",
+            lambda v: v,
+            lambda a, v: a,
+            lambda a, b: a,
+            "append(out, pairs[i][0])",
         )
     ),
     "join": merged_by_key(_joining(_pairs("side1", "side2"))),

@@ -38,6 +38,4 @@ def each(name: str, update: str) -> str:
 
 def emitting(name: str, made: str, parameters: Sequence[str] = ("list records", "list out[]")) -> str:
     """A function that makes a list at once, and puts it out one by one."""
-    return function(
-        name, parameters, [COUNTER, ("list", "made", made)], through("made", "out := append(out, made[i])")
-    )
+    return function(name, parameters, [COUNTER, ("list", "made", made)], through("made", "out := append(out, made[i])"))
