@@ -110,7 +110,10 @@ class _Judge:
     """The automaton of the negation, and which propositions hold now."""
 
     def __init__(self, program: Program, formula: Formula, propositions: Mapping[str, str]) -> None:
-        trees: dict[str, e.Expression] = {name: e.Variable(name) for name in formula.names}
+        definitions = program.code.scope.definitions
+        trees: dict[str, e.Expression] = {
+            name: e.Apply(name, ()) if name in definitions else e.Variable(name) for name in formula.names
+        }
         trees |= read_propositions(propositions, formula.names)
         self._program, self._formula = program, formula
         self._texts = {name: propositions.get(name, name) for name in sorted(formula.names)}

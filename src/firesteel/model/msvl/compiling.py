@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from firesteel.model.msvl import terms as e
 from firesteel.model.msvl import tree as t
+from firesteel.model.msvl.binding import Definition
+from firesteel.model.msvl.defining import define, refuse_twice
 from firesteel.model.msvl.errors import MsvlError
-from firesteel.model.msvl.expressions import Expr, Place, known, reads
+from firesteel.model.msvl.expressions import Expr, Place, known
 from firesteel.model.msvl.projection import PrjNode
 from firesteel.model.msvl.scopes import Key, Kind, Name, Scope
 from firesteel.model.msvl.statements import (
@@ -62,6 +64,7 @@ def compiled(source: t.Source) -> Code:
     """Compile a program."""
     scope = _scope(source)
     names = scope.names
+    define(source.definitions, scope)
     made = _Compiler()
     codes = {function.name: FunctionCode(function.name) for function in source.functions}
     made.codes = codes
@@ -110,6 +113,7 @@ def _declared_in(body: t.Statement) -> Iterator[t.Declared]:
 def _all_expressions(source: t.Source) -> Iterator[e.Expression]:
     declared = [*source.variables, *source.inputs, *(v for function in source.functions for v in function.variables)]
     yield from (size for each in declared for size in each.sizes)
+    yield from (part for each in source.definitions for part in e.parts_of(each.body))
     for body, _ in _bodies(source):
         for statement in t.statements_in(body):
             for expression in t.expressions_of(statement):
@@ -163,6 +167,7 @@ def _indexes(location: e.Expression) -> Iterator[str]:
 def _needed(source: t.Source) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The inputs, and those of them that are never assigned."""
     used = [each for body, own in _bodies(source) for each in _used(body, own)]
+    used += [(name, True, False) for each in source.definitions for name in _everything(each.body)]
     own = {each.name for each in source.variables}
     sizes = [name for each in (*source.variables, *source.inputs) for size in each.sizes for name in _everything(size)]
     assigned = {name for name, _, assigns in used if assigns} | own | _handed_over(source)
@@ -201,22 +206,17 @@ def _scope(source: t.Source) -> Scope:
     declared = {each.name: each for each in (*source.variables, *source.inputs, *_declared_in(source.body))}
     names = dict.fromkeys(name for body, own in _bodies(source) for name, _, _ in _used(body, own))
     names |= dict.fromkeys(name for each in declared.values() for size in each.sizes for name in _everything(size))
+    names |= dict.fromkeys(name for each in source.definitions for name in _everything(each.body))
     names |= dict.fromkeys(declared)
-    _refuse_twice("struct", [struct.name for struct in source.structs])
-    _refuse_twice("function", [function.name for function in source.functions])
+    refuse_twice("struct", [struct.name for struct in source.structs])
+    refuse_twice("function", [function.name for function in source.functions])
+    refuse_twice("define", [each.name for each in source.definitions])
     return Scope(
         {name: Name(Kind.GLOBAL, name, Key(name), declared.get(name)) for name in names},
         {struct.name: struct for struct in source.structs},
         {function.name: function for function in source.functions},
+        definitions={each.name: Definition(each.name, each.parameters, each.line) for each in source.definitions},
     )
-
-
-def _refuse_twice(kind: str, names: Iterable[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise MsvlError(f"there are two of {kind} {name}: names have to differ")
-        seen.add(name)
 
 
 # --- statements ---
@@ -391,6 +391,3 @@ def _later(tree: e.Expression, now: list[e.Expression], line: int) -> e.Expressi
             return e.Apply(function, tuple(_later(each, now, line) for each in arguments), line=line)
         case _:
             raise MsvlError(f"line {line}: next stands inside {type(tree).__name__}, which cannot look ahead")
-
-
-__all__ = ["Code", "compiled", "reads"]

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
 from firesteel.model.msvl import terms as e
+from firesteel.model.msvl.binding import Definition, comprehension, conditional, let, slot
+from firesteel.model.msvl.composing import logical, made_list, made_map, made_struct, made_tuple, negated
 from firesteel.model.msvl.errors import MsvlError
 from firesteel.model.msvl.functions import FUNCTIONS, Misfit, compared, divided, minus, plus, remainder, times
 from firesteel.model.msvl.machine import Machine
 from firesteel.model.msvl.parts import Dot, part_of
 from firesteel.model.msvl.scopes import Activation, Key, Kind, Name, Scope
-from firesteel.model.msvl.values import UNSET, List, Map, Record, same
+from firesteel.model.msvl.values import UNSET, same
 
 Evaluate: TypeAlias = Callable[[Machine, Activation], Any]
 
@@ -52,7 +54,11 @@ class Expr:
 
     def __init__(self, tree: e.Expression, scope: Scope) -> None:
         self.value = compiled(tree, scope)
-        self.names = tuple(dict.fromkeys(scope.names[name] for name in reads(tree) if name in scope.names))
+        names = [scope.names[name] for name in reads(tree) if name in scope.names]
+        for part in e.parts_of(tree):
+            if isinstance(part, e.Apply) and part.function in scope.definitions:
+                names += scope.definitions[part.function].names
+        self.names = tuple(dict.fromkeys(names))
 
     def __call__(self, machine: Machine, activation: Activation) -> Any:
         if machine.slow:
@@ -93,11 +99,11 @@ def compiled(tree: e.Expression, scope: Scope, *, before: bool = False) -> Evalu
         case e.Variable() | e.Index() | e.Field():
             return _place(tree, scope, before)
         case e.Unary("!", body):
-            return _not(sub(body), tree.line)
+            return negated(sub(body), tree.line)
         case e.Unary(_, body):
             return _joined("-", minus, lambda m, a: 0, sub(body), tree.line)
         case e.Binary("AND" | "OR" as sign, left, right):
-            return _logical(sign == "OR", sub(left), sub(right), tree.line)
+            return logical(sign == "OR", sub(left), sub(right), tree.line)
         case e.Binary(sign, left, right):
             return _joined(sign, _JOINED[sign], sub(left), sub(right), tree.line)
         case e.Previous(body):
@@ -107,15 +113,30 @@ def compiled(tree: e.Expression, scope: Scope, *, before: bool = False) -> Evalu
         case e.Following(body):
             return _following(body, scope, tree.line)
         case e.Apply(function, arguments):
-            return _applied(function, [sub(each) for each in arguments], tree.line)
+            given = [sub(each) for each in arguments]
+            if function in scope.definitions:
+                return _defined(scope.definitions[function], given, tree.line)
+            return _applied(function, given, tree.line)
         case e.External(function, arguments):
             return external(function, [sub(each) for each in arguments], tree.line)
         case e.ListOf(items):
-            return _list([sub(each) for each in items])
+            return made_list([sub(each) for each in items])
         case e.MapOf(items):
-            return _map([(sub(key), sub(value)) for key, value in items], tree)
+            return made_map([(sub(key), sub(value)) for key, value in items], tree)
         case e.StructOf(name, fields):
-            return _struct(name, {field: sub(value) for field, value in fields}, scope, tree.line)
+            return made_struct(name, {field: sub(value) for field, value in fields}, scope, tree.line)
+        case e.TupleOf(items):
+            return made_tuple([sub(each) for each in items])
+        case e.Bound(bound):
+            place = slot(bound)
+            return lambda m, a: a[place]
+        case e.Conditional(test, then, otherwise):
+            return conditional(sub(test), sub(then), sub(otherwise), tree.line)
+        case e.Let(bound, value, body):
+            return let(bound, sub(value), sub(body))
+        case e.Comprehension(body, clauses):
+            each_clause = [(c.names, sub(c.source), [sub(test) for test in c.tests], c.line) for c in clauses]
+            return comprehension(sub(body), each_clause)
     raise AssertionError(type(tree).__name__)
 
 
@@ -284,31 +305,6 @@ def _following(body: e.Expression, scope: Scope, line: int) -> Evaluate:
     return value
 
 
-def _not(body: Evaluate, line: int) -> Evaluate:
-    def negated(m: Machine, a: Activation) -> bool:
-        value = body(m, a)
-        if value is True or value is False:
-            return not value
-        raise m.unusable(f"! needs true or false, and has {value!r}", line)
-
-    return negated
-
-
-def _logical(settles: bool, left: Evaluate, right: Evaluate, line: int) -> Evaluate:
-    """AND and OR: the right side is asked only where the left does not settle it."""
-
-    def decided(m: Machine, a: Activation) -> bool:
-        first = left(m, a)
-        if first is settles:
-            return bool(settles)
-        second: Any = right(m, a) if first is (not settles) else first
-        if second is True or second is False:
-            return bool(second)
-        raise m.unusable(f"{'OR' if settles else 'AND'} needs true or false, and has {second!r}", line)
-
-    return decided
-
-
 def _joined(sign: str, join: Callable[[Any, Any], Any], left: Evaluate, right: Evaluate, line: int) -> Evaluate:
     quick = _QUICK.get(sign)
 
@@ -368,27 +364,9 @@ def external(function: str, arguments: list[Evaluate], line: int) -> Evaluate:
     return value
 
 
-def _list(items: list[Evaluate]) -> Evaluate:
-    return lambda m, a: List([item(m, a) for item in items])
-
-
-def _map(items: list[tuple[Evaluate, Evaluate]], tree: e.MapOf) -> Evaluate:
-    def made(m: Machine, a: Activation) -> Map:
-        try:
-            return Map({key(m, a): value(m, a) for key, value in items})
-        except TypeError:
-            raise m.unusable("a map has keys that are numbers, texts or bools", 0) from None
-
-    return made
-
-
-def _struct(name: str, fields: dict[str, Evaluate], scope: Scope, line: int) -> Evaluate:
-    struct = scope.structs.get(name)
-    if struct is None:
-        raise MsvlError(f"line {line}: there is no struct {name!r}")
-    wanted = {field.name for field in struct.fields}
-    if wanted != fields.keys():
+def _defined(definition: Definition, arguments: list[Evaluate], line: int) -> Evaluate:
+    if len(arguments) != len(definition.parameters):
         raise MsvlError(
-            f"line {line}: struct {name} has the fields {', '.join(sorted(wanted))}; write each of them once"
+            f"line {line}: {definition.name} takes {len(definition.parameters)} arguments, and has {len(arguments)}"
         )
-    return lambda m, a: Record(name, {field: value(m, a) for field, value in fields.items()})
+    return definition.applied(arguments)

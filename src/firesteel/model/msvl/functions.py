@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from firesteel.model.msvl.python import PYTHON
 from firesteel.model.msvl.values import List, Map, Record, plain
 
 
@@ -37,6 +38,10 @@ def kind(value: Any) -> str:
             return "list"
         case Map():
             return "map"
+        case tuple():
+            return "tuple"
+        case None:
+            return "null"
         case Record():
             return f"struct {value.name}"
         case _:
@@ -61,6 +66,8 @@ def plus(a: Any, b: Any) -> Any:
         return a + b
     if isinstance(a, List) and isinstance(b, List):
         return List([*a, *b])
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return a + b
     _numbers("+", a, b)
     return a + b
 
@@ -71,6 +78,8 @@ def minus(a: Any, b: Any) -> Any:
 
 
 def times(a: Any, b: Any) -> Any:
+    if isinstance(a, str | tuple | List) and type(b) is int:
+        return List(list(a) * b) if isinstance(a, List) else a * b
     _numbers("*", a, b)
     return a * b
 
@@ -96,7 +105,7 @@ def compared(sign: str, test: Callable[[Any, Any], bool]) -> Callable[[Any, Any]
     def decided(a: Any, b: Any) -> bool:
         if type(a) is type(b) and type(a) in (int, float, str):
             return test(a, b)
-        if isinstance(a, List) and isinstance(b, List):
+        if (isinstance(a, List) and isinstance(b, List)) or (isinstance(a, tuple) and isinstance(b, tuple)):
             try:
                 return test(plain(a), plain(b))
             except TypeError:
@@ -109,7 +118,9 @@ def compared(sign: str, test: Callable[[Any, Any], bool]) -> Callable[[Any, Any]
 
 def _of(name: str, value: Any, *kinds: type) -> Any:
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-        wanted = " or ".join({List: "a list", Map: "a map", str: "a text", int: "a whole number"}[k] for k in kinds)
+        wanted = " or ".join(
+            {List: "a list", Map: "a map", str: "a text", int: "a whole number", tuple: "a tuple"}[k] for k in kinds
+        )
         raise Misfit(f"{name} needs {wanted}, and has {_shown(value)}")
     return value
 
@@ -117,7 +128,7 @@ def _of(name: str, value: Any, *kinds: type) -> Any:
 def _size(whole: Any) -> int:
     if type(whole) is List:
         return len(whole)
-    return len(_of("size", whole, List, Map, str))
+    return len(_of("size", whole, List, Map, str, tuple))
 
 
 def _append(whole: Any, item: Any) -> List:
@@ -141,17 +152,28 @@ def index(name: str, whole: Any, place: Any) -> int:
     return place
 
 
+KEYS = (str, int, float, tuple, type(None))
+"""What a key of a map may be."""
+
+
+def items_of(name: str, whole: Any) -> Iterable[Any]:
+    """What is in a list, a tuple or a text; of a map, its keys."""
+    if isinstance(whole, List | tuple | str | Map):
+        return whole
+    raise Misfit(f"{name} needs a list, and has {_shown(whole)}")
+
+
 def _key(name: str, key: Any) -> Any:
-    if not isinstance(key, str | int | float | bool):
-        raise Misfit(f"{name} needs a key that is a number, a text or a bool, and has {_shown(key)}")
+    if not isinstance(key, KEYS):
+        raise Misfit(f"{name} needs a key that is a number, a text, a bool or a tuple, and has {_shown(key)}")
     return key
 
 
 def _get(whole: Any, key: Any, default: Any) -> Any:
     if isinstance(whole, Map):
         return whole.get(_key("get", key), default)
-    items = _of("get", whole, List, Map)
-    return items.at(key) if isinstance(key, int) and 0 <= key < len(items) else default
+    items = list(_of("get", whole, List, Map, tuple))
+    return items[key] if isinstance(key, int) and 0 <= key < len(items) else default
 
 
 def _contains(whole: Any, item: Any) -> bool:
@@ -159,7 +181,7 @@ def _contains(whole: Any, item: Any) -> bool:
         return _of("contains", item, str) in whole
     if isinstance(whole, Map):
         return _key("contains", item) in whole
-    return item in list(_of("contains", whole, List, Map, str))
+    return item in list(_of("contains", whole, List, Map, str, tuple))
 
 
 def _remove(whole: Any, key: Any) -> Any:
@@ -171,9 +193,9 @@ def _remove(whole: Any, key: Any) -> Any:
 
 
 def _slice(whole: Any, start: Any, end: Any) -> Any:
-    _of("slice", whole, List, str)
+    _of("slice", whole, List, str, tuple)
     first, last = _of("slice", start, int), _of("slice", end, int)
-    return whole[first:last] if isinstance(whole, str) else List(list(whole)[first:last])
+    return whole[first:last] if isinstance(whole, str | tuple) else List(list(whole)[first:last])
 
 
 def _sorted(whole: Any) -> List:
@@ -277,3 +299,18 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], int, int]] = {
     "endswith": (_texts("endswith", str.endswith), 2, 2),
     "replace": (_texts("replace", str.replace), 3, 3),
 }
+
+
+def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of Python whose errors are told as those of a program."""
+
+    def called(*values: Any) -> Any:
+        try:
+            return function(*values)
+        except Exception as error:
+            raise Misfit(f"{type(error).__name__}: {error}, with {', '.join(map(_shown, values))}") from None
+
+    return called
+
+
+FUNCTIONS |= {name: (_guarded(function), fewest, most) for name, (function, fewest, most) in PYTHON.items()}

@@ -15,12 +15,16 @@ from firesteel.model.msvl.errors import MsvlSyntaxError
 from firesteel.model.msvl.making import Maker
 
 GRAMMAR = r"""
-program: (struct | inputs | outputs | variables | function)* prj
+program: (struct | inputs | outputs | variables | define | function)* prj
 
 struct: "struct" NAME "{" field ("and" field)* "}" ";"?
 field: type declarator
 inputs: "input" type declarator ("," declarator)* ";"
+    | "input" type declarator "<==" expression ";" -> input_value
+    | "input" type declarator "from" STRING ";" -> input_file
 outputs: "output" NAME ("," NAME)* ";"
+    | "output" "[" NAME ("," NAME)* "]" ";" -> results
+define: "define" NAME "(" [NAME ("," NAME)*] ")" EQUAL expression ";"
 variables: type declarator ("," declarator)* ";"
 function: "function" NAME "(" [parameter ("," parameter)*] ")" "{" variables* prj "}" ";"?
 parameter: type? "*"* NAME ARRAY?
@@ -58,8 +62,11 @@ first: declarator "<==" expression
     | location "[" expression "]" -> index
     | location "." NAME -> dot
 
-?expression: conjunction
-    | expression OR conjunction -> binary
+?expression: disjunction
+    | disjunction "?" expression ":" expression -> conditional
+    | "let" NAME EQUAL expression "in" expression -> let
+?disjunction: conjunction
+    | disjunction OR conjunction -> binary
 ?conjunction: negation
     | conjunction AND negation -> binary
 ?negation: ("!" | "NOT") negation -> negated
@@ -82,14 +89,20 @@ first: declarator "<==" expression
     | STRING -> string
     | "true" -> true
     | "false" -> false
+    | "null" -> null
     | NAME -> variable
     | NAME "(" [expression ("," expression)*] ")" -> apply
     | "ext" NAME "(" [expression ("," expression)*] ")" -> external
     | "(" expression ")"
+    | "(" ")" -> tuple
+    | "(" expression "," ")" -> tuple
+    | "(" expression ("," expression)+ ")" -> tuple
+    | "[" expression clause+ "]" -> comprehension
     | "[" [expression ("," expression)*] "]" -> list
     | ARRAY -> list
     | "{" [pair ("," pair)*] "}" -> map
     | "struct" NAME "{" [set ("," set)*] "}" -> structure
+clause: "for" NAME ("," NAME)* "in" disjunction ("if" disjunction)*
 pair: expression ":" expression
 set: NAME ":" expression
 
@@ -116,6 +129,7 @@ WORDS = frozenset(
     {
         *("struct", "input", "output", "function", "prj", "or", "and", "next", "always", "exist", "empty", "skip"),
         *("len", "lbf", "frame", "await", "if", "then", "else", "while", "ext", "previous", "true", "false", "NOT"),
+        *("let", "in", "for", "null", "define", "from"),
         *("OR", "AND", "int", "float", "double", "bool", "string", "char", "list", "map"),
     }
 )

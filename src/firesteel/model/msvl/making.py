@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from firesteel.model.msvl import terms as e
@@ -12,7 +14,8 @@ Found: TypeAlias = list[Any]
 TYPES = {"double": "float", "char": "string"}
 """Other names of types."""
 
-ESCAPES = {"n": "\n", "t": "\t"}
+ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
+_ESCAPED = re.compile(r"\\(.)")
 
 
 def _given(children: Found) -> tuple[Any, ...]:
@@ -27,14 +30,31 @@ class Maker:
 
     def program(self, meta: Any, found: Found) -> t.Source:
         *items, body = found
-        kinds: dict[str, list[Any]] = {"struct": [], "inputs": [], "outputs": [], "variables": []}
-        functions = [item for item in items if isinstance(item, t.Function)]
+        kinds: dict[str, list[Any]] = {"struct": [], "inputs": [], "outputs": [], "variables": [], "results": []}
+        functions = tuple(item for item in items if isinstance(item, t.Function))
+        definitions = tuple(item for item in items if isinstance(item, t.Define))
         for item in items:
-            if not isinstance(item, t.Function):
+            if not isinstance(item, t.Function | t.Define):
                 kind, values = item
                 kinds[kind].extend(values)
-        structs, inputs, outputs, variables = map(tuple, kinds.values())
-        return t.Source(structs, inputs, outputs, variables, tuple(functions), body)
+        structs, inputs, outputs, variables, results = map(tuple, kinds.values())
+        return t.Source(
+            structs, inputs, outputs + results, variables, functions, body, definitions, listed=bool(results)
+        )
+
+    def define(self, meta: Any, found: Found) -> t.Define:
+        name, *parameters, _, body = _given(found)
+        names = tuple(map(str, parameters))
+        return t.Define(str(name), names, e.bound(body, frozenset(names)), line=meta.line)
+
+    def results(self, meta: Any, found: Found) -> Any:
+        return "results", list(map(str, found))
+
+    def input_value(self, meta: Any, found: Found) -> Any:
+        return "inputs", [_declared(*found)]
+
+    def input_file(self, meta: Any, found: Found) -> Any:
+        return "inputs", [replace(_declared(found[0], found[1]), file=_unquoted(str(found[2])))]
 
     def struct(self, meta: Any, found: Found) -> Any:
         return "struct", [t.Struct(str(found[0]), tuple(found[1:]))]
@@ -157,6 +177,36 @@ class Maker:
     def false(self, meta: Any, found: Found) -> e.Expression:
         return e.Constant(False)
 
+    def null(self, meta: Any, found: Found) -> e.Expression:
+        return e.Constant(None)
+
+    def tuple(self, meta: Any, found: Found) -> e.Expression:
+        return e.TupleOf(_given(found))
+
+    def conditional(self, meta: Any, found: Found) -> e.Expression:
+        test, then, otherwise = found
+        return e.Conditional(test, then, otherwise, line=meta.line)
+
+    def let(self, meta: Any, found: Found) -> e.Expression:
+        name, _, value, body = found
+        return e.Let(str(name), value, e.bound(body, frozenset([str(name)])))
+
+    def clause(self, meta: Any, found: Found) -> e.Clause:
+        names = [str(each) for each in found if getattr(each, "type", "") == "NAME"]
+        source, *tests = found[len(names) :]
+        return e.Clause(tuple(names), source, tuple(tests), line=meta.line)
+
+    def comprehension(self, meta: Any, found: Found) -> e.Expression:
+        body, *clauses = found
+        made: list[e.Clause] = []
+        # What a clause binds is bound in its own conditions, in the clauses after it, and in the body.
+        known: frozenset[str] = frozenset()
+        for each in clauses:
+            source = e.bound(each.source, known)
+            known |= frozenset(each.names)
+            made.append(e.Clause(each.names, source, e.bound(each.tests, known), line=each.line))
+        return e.Comprehension(e.bound(body, known), tuple(made))
+
     def variable(self, meta: Any, found: Found) -> e.Expression:
         return e.Variable(str(found[0]), line=meta.line)
 
@@ -226,7 +276,5 @@ def _declared(type_: t.Type, declarator: Any, value: e.Expression | None = None)
 
 
 def _unquoted(text: str) -> str:
-    made, characters = "", iter(text[1:-1])
-    for character in characters:
-        made += ESCAPES.get(escaped := next(characters), escaped) if character == "\\" else character
-    return made
+    inner = text[1:-1]
+    return inner if "\\" not in inner else _ESCAPED.sub(lambda found: ESCAPES.get(found[1], found[1]), inner)

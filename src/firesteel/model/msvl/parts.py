@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from firesteel.model.msvl.functions import Misfit, index
+from firesteel.model.msvl.functions import KEYS, Misfit, index
 from firesteel.model.msvl.values import UNSET, List, Map, Record
 
 
@@ -43,11 +43,11 @@ def _one(whole: Any, step: Any) -> Any:
             raise Misfit(f"{whole!r} has no field {step.name!r}")
         return whole.fields[step.name]
     if isinstance(whole, Map):
-        found = whole.get(step, UNSET) if isinstance(step, str | int | float | bool) else UNSET
+        found = whole.get(step, UNSET) if isinstance(step, KEYS) else UNSET
         if found is UNSET:
             raise Misfit(f"a map has no key {step!r}")
         return found
-    if isinstance(whole, str):
+    if isinstance(whole, str | tuple):
         return whole[index("an index", whole, step)]
     raise Misfit(f"{whole!r} has no elements")
 
@@ -61,7 +61,7 @@ def changed(whole: Any, path: tuple[Any, ...], value: Any) -> Any:
     if not path:
         return value
     step, rest = path[0], path[1:]
-    if isinstance(whole, Map) and not rest and isinstance(step, str | int | float | bool):
+    if isinstance(whole, Map) and not rest and isinstance(step, KEYS):
         return whole.put(step, value)
     inner = changed(_one(whole, step), rest, value)
     if isinstance(whole, Record):

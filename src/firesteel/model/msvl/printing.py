@@ -10,26 +10,38 @@ PRJ, PAR, CHOP, OR, AND, PREFIX, PRIMARY = range(7)
 _JOINED = {t.Par: ("||", PAR), t.Chop: (";", CHOP), t.Or: ("or", OR), t.And: ("and", AND)}
 
 _BINARY = {
-    "OR": 0,
-    "AND": 1,
-    **dict.fromkeys(("=", "!=", "<", "<=", ">", ">="), 3),
-    "+": 4,
-    "-": 4,
-    "*": 5,
-    "/": 5,
-    "%": 5,
+    "OR": 1,
+    "AND": 2,
+    **dict.fromkeys(("=", "!=", "<", "<=", ">", ">="), 4),
+    "+": 5,
+    "-": 5,
+    "*": 6,
+    "/": 6,
+    "%": 6,
 }
-_NOT, _UNARY, _POSTFIX, _ATOM = 2, 6, 7, 8
+_WHOLE, _DISJUNCTION, _NOT, _COMPARED, _UNARY, _POSTFIX, _ATOM = 0, 1, 3, 4, 7, 8, 9
 
 
 def text_of(source: t.Source) -> str:
     """The program as text."""
     lines = [f"struct {s.name} {{{' and '.join(map(_declared, s.fields))}}};" for s in source.structs]
-    lines += [f"input {_declared(each)};" for each in source.inputs]
-    lines += [f"output {', '.join(source.outputs)};"] if source.outputs else []
+    lines += map(_input, source.inputs)
+    outputs = ", ".join(source.outputs)
+    lines += [f"output {f'[{outputs}]' if source.listed else outputs};"] if outputs else []
     lines += [f"{_declared(each)};" for each in source.variables]
+    lines += map(_definition, source.definitions)
     lines += map(_function, source.functions)
     return "\n".join([*lines, statement_text(source.body)])
+
+
+def _input(declared: t.Declared) -> str:
+    value = "" if declared.value is None else f" <== {expression_text(declared.value)}"
+    file = f" from {_constant(declared.file)[0]}" if declared.file else ""
+    return f"input {_declared(declared)}{value}{file};"
+
+
+def _definition(definition: t.Define) -> str:
+    return f"define {definition.name}({', '.join(definition.parameters)}) = {expression_text(definition.body)};"
 
 
 def _function(function: t.Function) -> str:
@@ -124,8 +136,17 @@ def _expression(tree: e.Expression) -> tuple[str, int]:
     match tree:
         case e.Constant(value):
             return _constant(value)
-        case e.Variable(name):
+        case e.Variable(name) | e.Bound(name):
             return name, _ATOM
+        case e.TupleOf(items):
+            return f"({', '.join(map(expression_text, items))}{',' if len(items) == 1 else ''})", _ATOM
+        case e.Conditional(test, then, otherwise):
+            ways = f"{expression_text(then)} : {expression_text(otherwise)}"
+            return f"{_in(test, _DISJUNCTION)} ? {ways}", _WHOLE
+        case e.Let(name, value, body):
+            return f"let {name} = {expression_text(value)} in {expression_text(body)}", _WHOLE
+        case e.Comprehension(body, clauses):
+            return f"[{expression_text(body)} {' '.join(map(_clause, clauses))}]", _ATOM
         case e.Index(whole, index):
             return f"{_in(whole, _POSTFIX)}[{expression_text(index)}]", _POSTFIX
         case e.Field(whole, name):
@@ -142,7 +163,7 @@ def _expression(tree: e.Expression) -> tuple[str, int]:
             return f"next {_in(body, _UNARY)}", _UNARY
         case e.Binary(sign, left, right):
             level = _BINARY[sign]
-            loose = level + 1 if level == 3 else level
+            loose = level + 1 if level == _COMPARED else level
             return f"{_in(left, loose)} {sign} {_in(right, level + 1)}", level
         case e.Apply(function, arguments) | e.External(function, arguments):
             word = "ext " if isinstance(tree, e.External) else ""
@@ -156,15 +177,23 @@ def _expression(tree: e.Expression) -> tuple[str, int]:
     raise AssertionError(type(tree).__name__)
 
 
+def _clause(clause: e.Clause) -> str:
+    tests = "".join(f" if {_in(test, _DISJUNCTION)}" for test in clause.tests)
+    return f"for {', '.join(clause.names)} in {_in(clause.source, _DISJUNCTION)}{tests}"
+
+
 def _in(tree: e.Expression, level: int) -> str:
     text, own = _expression(tree)
     return text if own >= level else f"({text})"
 
 
-def _constant(value: int | float | str | bool) -> tuple[str, int]:
+def _constant(value: int | float | str | bool | None) -> tuple[str, int]:
+    if value is None:
+        return "null", _ATOM
     if isinstance(value, bool):
         return ("true" if value else "false"), _ATOM
     if isinstance(value, str):
         escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+        escaped = escaped.replace("\r", "\\r").replace("\0", "\\0")
         return f'"{escaped}"', _ATOM
     return repr(value), _ATOM if value >= 0 else _UNARY

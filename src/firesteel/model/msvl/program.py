@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from firesteel.errors import described
+from firesteel.model.msvl import data
 from firesteel.model.msvl import terms as e
 from firesteel.model.msvl import tree as t
 from firesteel.model.msvl.compiling import Code, compiled
@@ -85,9 +86,11 @@ class Program:
     (('n',), {'x': 1})
     """
 
-    def __init__(self, source: t.Source, name: str = "program") -> None:
+    def __init__(self, source: t.Source, name: str = "program", folder: str = "") -> None:
         self.source = source
         self.name = name
+        self.folder = folder
+        """Where the files of inputs are."""
         try:
             self.code: Code = compiled(source)
         except RecursionError:
@@ -115,8 +118,8 @@ class Program:
     def __hash__(self) -> int:
         return hash(self.source)
 
-    def __reduce__(self) -> tuple[type[Program], tuple[t.Source, str]]:
-        return type(self), (self.source, self.name)
+    def __reduce__(self) -> tuple[type[Program], tuple[t.Source, str, str]]:
+        return type(self), (self.source, self.name, self.folder)
 
     def __and__(self, other: Program) -> Program:
         """Both programs together: `M and M1`. Their variables are the same where they have the same name.
@@ -138,8 +141,10 @@ class Program:
             one.variables + two.variables,
             one.functions + two.functions,
             t.And((one.body, two.body)),
+            one.definitions + two.definitions,
+            one.listed and not two.outputs,
         )
-        return Program(both, f"{self.name} and {other.name}")
+        return Program(both, f"{self.name} and {other.name}", self.folder or other.folder)
 
     def run(
         self,
@@ -147,8 +152,10 @@ class Program:
         externals: Mapping[str, Callable[..., Any]] | None = None,
         *,
         bound: int = BOUND,
-    ) -> dict[str, Any]:
+    ) -> Any:
         """Run the program; returns its results: the variables that `output` names, as they are in the last state.
+
+        They are a dict; where the program says `output [a, b];`, as the model of a Spark program does, a list.
 
         Without `output`, the results are all variables of the program that have a value in the end. Where there are
         choices, the first ones that lead to an end are taken.
@@ -237,7 +244,7 @@ class Program:
         machine.loose = set(machine.blanks)
         return Explorer(machine, Begin(self.code.body, {}), bound, dead)
 
-    def _results(self, machine: Machine) -> dict[str, Any]:
+    def _results(self, machine: Machine) -> dict[str, Any] | list[Any]:
         keys, values = self.code.variables, machine.values
         names = self.source.outputs or tuple(name for name in sorted(keys) if name not in self.code.constants)
         for name in self.source.outputs:
@@ -247,7 +254,8 @@ class Program:
                     "Frame it, or assign it there",
                     machine.number,
                 )
-        return {name: plain(values[keys[name]]) for name in names if keys[name] in values}
+        found = {name: plain(values[keys[name]]) for name in names if keys[name] in values}
+        return list(found.values()) if self.source.listed else found
 
     def why_none(self, explorer: Explorer) -> Exception:
         """Why no run was found."""
@@ -266,10 +274,25 @@ class Program:
             if name not in self.inputs:
                 there = ", ".join(self.inputs) or "none"
                 raise MsvlError(f"{described('inputs', inputs)}: {name!r} is not an input. The program needs {there}")
+        found = {name: self._input(name, value) for name, value in given.items()}
         for name in self.inputs:
-            if name not in given:
-                raise MsvlError(f"the program needs the input {name!r}: write run(inputs={{{name!r}: ...}})")
-        return {name: self._input(name, value) for name, value in given.items()}
+            if name not in found:
+                found[name] = self._default(name)
+        return found
+
+    def _default(self, name: str) -> Any:
+        """The value that the program has for an input that is not given."""
+        declared = next((each for each in self.source.inputs if each.name == name), None)
+        if declared is not None and declared.file:
+            return self._input(name, data.read(Path(self.folder, declared.file), name))
+        if declared is None or declared.value is None:
+            raise MsvlError(f"the program needs the input {name!r}: write run(inputs={{{name!r}: ...}})")
+        try:
+            return self._input(name, data.value_of(declared.value))
+        except TypeError as error:
+            raise MsvlError(
+                f"the input {name} has a value in line {declared.line} that cannot be used: {error}"
+            ) from None
 
     def _input(self, name: str, value: Any) -> Any:
         declared = next((each for each in self.source.inputs if each.name == name), None)
@@ -312,7 +335,7 @@ def load(text_or_path: str | os.PathLike[str]) -> Program:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise MsvlError(f"{described('text_or_path', str(path))} cannot be read: {error}") from None
-        return Program(parse(text), path.name)
+        return Program(parse(text), path.name, str(path.parent))
     if not isinstance(text_or_path, str):
         raise MsvlError(f'{described("text_or_path", text_or_path)} is not a text: write msvl.load("x := 1")')
     return Program(parse(text_or_path))

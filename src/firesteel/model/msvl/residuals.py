@@ -100,6 +100,29 @@ class Write:
         return END
 
 
+class Test(Protocol):
+    """A compiled condition."""
+
+    def test(self, machine: Machine, activation: Activation, line: int) -> bool: ...
+
+
+class Waiting:
+    """`await`, in the states after the first. Its test is asked where something that it reads was assigned."""
+
+    __slots__ = ("activation", "condition", "frames", "keys", "line")
+    first: frozenset[Key] = NOBODY
+    nullable = True
+
+    def __init__(self, condition: Test, activation: Activation, keys: frozenset[Key], line: int) -> None:
+        self.condition, self.activation, self.keys, self.line = condition, activation, keys, line
+        self.frames: tuple[frozenset[Any], ...] = (keys,)
+
+    def step(self, machine: Machine) -> Outcome:
+        if not machine.slow and self.keys.isdisjoint(machine.before):
+            return False, self
+        return END if self.condition.test(machine, self.activation, self.line) else (False, self)
+
+
 class Framed:
     """Something that is left, with frames around it."""
 

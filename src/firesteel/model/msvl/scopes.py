@@ -73,6 +73,8 @@ class Scope:
     functions: Mapping[str, t.Function]
     where: str = ""
     """The function, for messages; empty for the program itself."""
+    definitions: Mapping[str, Any] = field(default_factory=dict)
+    """What `define` defines, by name."""
     deeper: int = field(default=0)
     """How many `exist` are around it."""
 

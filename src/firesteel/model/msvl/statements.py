@@ -14,6 +14,7 @@ from firesteel.model.msvl.residuals import (
     Longer,
     Outcome,
     Then,
+    Waiting,
     Write,
     chopped,
     conjunction,
@@ -225,7 +226,7 @@ class AwaitNode(Node):
         if self.test.test(machine, activation, self.line):
             return END
         keys = frozenset(key for name in self.test.names if (key := name.found(activation)) is not None)
-        return False, Begin(self, activation, (keys,))
+        return False, Waiting(self.test, activation, keys, self.line)
 
 
 class ChopNode(Node):

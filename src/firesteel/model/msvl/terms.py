@@ -6,7 +6,7 @@ Lines are kept for messages, and do not count when trees are compared.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, TypeAlias
 
 
@@ -17,9 +17,9 @@ def at_line() -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A number, a text, `true` or `false`."""
+    """A number, a text, `true`, `false` or `null`."""
 
-    value: int | float | str | bool
+    value: int | float | str | bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +122,57 @@ class StructOf:
     line: int = at_line()
 
 
+@dataclass(frozen=True, slots=True)
+class TupleOf:
+    """`(e, ...)`, with `(e,)` for a tuple of one."""
+
+    items: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A name that `let`, a comprehension or a definition has bound. `bound` makes it of a variable."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """`b ? e : f`"""
+
+    test: Expression
+    then: Expression
+    otherwise: Expression
+    line: int = at_line()
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """`let x = e in f`"""
+
+    name: str
+    value: Expression
+    body: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """`for x in xs if b`: several names take a record of the list apart."""
+
+    names: tuple[str, ...]
+    source: Expression
+    tests: tuple[Expression, ...] = ()
+    line: int = at_line()
+
+
+@dataclass(frozen=True, slots=True)
+class Comprehension:
+    """`[e for x in xs if b]`"""
+
+    body: Expression
+    clauses: tuple[Clause, ...]
+
+
 Expression: TypeAlias = (
     Constant
     | Variable
@@ -136,6 +187,11 @@ Expression: TypeAlias = (
     | ListOf
     | MapOf
     | StructOf
+    | TupleOf
+    | Bound
+    | Conditional
+    | Let
+    | Comprehension
 )
 Location: TypeAlias = Variable | Index | Field
 """What can be assigned."""
@@ -154,8 +210,14 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
             return (left, right)
         case Apply(_, arguments) | External(_, arguments):
             return arguments
-        case ListOf(items):
+        case ListOf(items) | TupleOf(items):
             return items
+        case Conditional(test, then, otherwise):
+            return (test, then, otherwise)
+        case Let(_, value, body):
+            return (value, body)
+        case Comprehension(body, clauses):
+            return (body, *(part for clause in clauses for part in (clause.source, *clause.tests)))
         case MapOf(items):
             return tuple(e for pair in items for e in pair)
         case StructOf(_, fields):
@@ -169,6 +231,22 @@ def parts_of(expression: Expression) -> Iterator[Expression]:
     yield expression
     for operand in operands(expression):
         yield from parts_of(operand)
+
+
+def bound(tree: Any, names: frozenset[str]) -> Any:
+    """A tree in which these names are bound: they are variables of the expression, not of the program.
+
+    >>> bound(Binary("+", Variable("x"), Variable("y")), frozenset({"x"}))
+    Binary(sign='+', left=Bound(name='x'), right=Variable(name='y'))
+    """
+    if isinstance(tree, Variable):
+        return Bound(tree.name) if tree.name in names else tree
+    if isinstance(tree, tuple):
+        return tuple(bound(each, names) for each in tree)
+    if not is_dataclass(tree):
+        return tree
+    changes = {each.name: bound(getattr(tree, each.name), names) for each in fields(tree)}
+    return replace(tree, **changes)  # type: ignore[type-var]
 
 
 def root(location: Expression) -> Variable:

@@ -30,6 +30,18 @@ class Declared:
     name: str
     sizes: tuple[Expression, ...] = ()
     value: Expression | None = None
+    file: str = ""
+    """Where the value of an input is, if it is in a file."""
+    line: int = at_line()
+
+
+@dataclass(frozen=True, slots=True)
+class Define:
+    """`define f(x) = e;`: a name for an expression. It takes no state."""
+
+    name: str
+    parameters: tuple[str, ...]
+    body: Expression
     line: int = at_line()
 
 
@@ -68,6 +80,9 @@ class Source:
     variables: tuple[Declared, ...]
     functions: tuple[Function, ...]
     body: Statement
+    definitions: tuple[Define, ...] = ()
+    listed: bool = False
+    """Are the results a list, `output [a, b];`, and not a dict?"""
 
 
 # --- statements --------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The values of a program: numbers, texts, bools, and lists, maps and structures that never change.
+"""The values of a program: numbers, texts, bools, null, tuples, and lists, maps and structures that never change.
 
 A changed list or map is a new value, and the old one stays as it was. Both share one Python list or dict, which belongs
 to the newest of them; an older one remembers what is different. So the newest value is changed and read in constant
@@ -201,8 +201,12 @@ def plain(value: Any) -> Any:
     [{'x': 1}, None]
     """
     match value:
+        case str() | int() | float():
+            return value
         case List():
             return [plain(item) for item in value]
+        case tuple():
+            return tuple(plain(item) for item in value)
         case Map():
             return {key: plain(item) for key, item in value.items()}
         case Record():
@@ -220,11 +224,13 @@ def lifted(value: Any) -> Any:
     match value:
         case bool() | int() | float() | str() | None | List() | Map() | Record():
             return value
-        case list() | tuple():
-            return List(lifted(item) for item in value)
+        case list():
+            return List([lifted(item) for item in value])
+        case tuple():
+            return tuple([lifted(item) for item in value])
         case Mapping():
-            if not all(isinstance(key, str | int | float | bool) for key in value):
-                raise TypeError("a map has keys that are neither texts nor numbers")
+            if not all(isinstance(key, str | int | float | bool | tuple | None) for key in value):
+                raise TypeError("a map has keys that are neither texts nor numbers nor tuples")
             return Map({key: lifted(item) for key, item in value.items()})
         case _:
             raise TypeError(f"{type(value).__name__} is not a type of MSVL")
