@@ -166,8 +166,11 @@ class Examiner:
         results = dict(zip(map(repr, feeds), self.runner.screened(feeds), strict=True)) if feeds else {}
         for material, every in zip(materials, asked, strict=True):
             answers = [[results[repr(feed)] for feed in question.feeds] for question in every]
-            if tally is not None and tally.add(answers) and len(self._telling) < _TELLING:
-                self._telling.append(material)
+            if tally is not None:
+                had_output = tally.add(answers)
+                self.maker.see(material, had_output)
+                if had_output and len(self._telling) < _TELLING:
+                    self._telling.append(material)
             for question, seen in zip(every, answers, strict=True):
                 proof = _judged(question, seen)
                 if proof is None:
