@@ -8,7 +8,7 @@ are asked of a test are ours. Lists begin with two records; keys are not made to
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
@@ -17,6 +17,9 @@ from covertable import make
 from firesteel.operators.onspark.feeds import Material
 from firesteel.operators.onspark.making import Maker
 from firesteel.operators.techniques import HYBRID, Technique
+
+
+_START = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class HybridMaker(Maker):
@@ -37,13 +40,13 @@ class HybridMaker(Maker):
     def round(self, number: int, count: int) -> list[Material]:
         rng = Random(f"hybrid {self._seed} {number}")
         length = rng.choice((2, 2, 3, 4))
-        moments = list(self._moments(rng, 8))
+        moments = list(self._moments(rng, 8, 2))
         return [self._one(rng, length, moments) for _ in range(count)]
 
-    def _moments(self, rng: Random, length: int) -> Iterator[datetime]:
+    def _moments(self, rng: Random, length: int, how: int) -> Iterator[datetime]:
         """Event times at random, and not by the durations in the code."""
-        for moment in super()._moments(rng, length):
-            yield moment + timedelta(seconds=rng.choice((0, 1, 60, 3600, -60)))
+        for _ in range(length):
+            yield _START + timedelta(seconds=rng.choice((rng.randint(0, 120), rng.randint(0, 7200))))
 
     def _one(self, rng: Random, length: int, moments: list[datetime]) -> Material:
         technique = HYBRID[self._turn % len(HYBRID)]

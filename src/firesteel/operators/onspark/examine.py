@@ -28,7 +28,8 @@ _SHRINK_SECONDS = 8.0
 _CANDIDATES = 60
 _DOUBTS = 3
 """After this many suspicions that runs alone do not confirm, runs no longer share a query."""
-_TRIES = {"deterministic": 4}
+_FAILURES = {"deterministic": 1}
+"""How often a run by itself may fail to show what another one showed: chance is what the property is about."""
 _EMPTY_ROUNDS = 3
 _TELLING = 30
 
@@ -83,6 +84,8 @@ class _Found:
     material: Material
     question: Question
     proof: OnSpark
+    seen: tuple[tuple[Result, ...], ...] = ()
+    """What runs by themselves gave already, which showed it."""
 
 
 @dataclass
@@ -175,9 +178,10 @@ class Examiner:
                 proof = _judged(question, seen)
                 if proof is None:
                     continue
-                sure = proof if tally is None else self._confirmed(property, question, 1)
+                suspect = _Found(material, question, proof)
+                sure = suspect if tally is None else self._confirmed(property, suspect, 1)
                 if sure is not None:
-                    return _Found(material, question, sure)
+                    return sure
                 self._doubt()
         return None
 
@@ -192,27 +196,27 @@ class Examiner:
             return None
         simplest = found if budget is None or not self.shrinks else self._shrunk(property, found, budget)
         for each in (found,) if simplest is found else (simplest, found):
-            proof = self._confirmed(property, each.question, 2)
-            if proof is not None:
-                return replace(each, proof=proof)
+            sure = self._confirmed(property, each, 2)
+            if sure is not None:
+                return sure
         self._doubt()
         return None
 
-    def _confirmed(self, property: str, question: Question, times: int) -> OnSpark | None:
-        """The proof, if runs by themselves show it this number of times."""
-        proofs: list[OnSpark] = []
-        seen: list[list[Result]] = []
-        for tried in range(_TRIES.get(property, times)):
-            seen.append([self.runner.alone(feed) for feed in question.feeds])
-            proof = _judged(question, seen[-1])
+    def _confirmed(self, property: str, found: _Found, times: int) -> _Found | None:
+        """What was found, if runs by themselves show it this number of times, counting those that did already."""
+        seen = list(found.seen)
+        failed = 0
+        while len(seen) < times:
+            runs = tuple(self.runner.alone(feed) for feed in found.question.feeds)
+            proof = _judged(found.question, runs)
             if proof is not None:
-                proofs.append(proof)
-            elif property not in _TRIES or tried - len(proofs) >= 1:
+                seen.append(runs)
+                found = replace(found, proof=proof, seen=tuple(seen))
+                continue
+            failed += 1
+            if failed > _FAILURES.get(property, 0):
                 return None
-            if len(proofs) == times:
-                break
-        repeated = property == "deterministic" or len(seen) < 2 or self._repeated(seen)
-        return proofs[-1] if len(proofs) == times and repeated else None
+        return found if property == "deterministic" or times < 2 or self._repeated(seen) else None
 
     def _repeated(self, seen: Sequence[Sequence[Result]]) -> bool:
         """Did every run give the same both times? If not, that is another property."""

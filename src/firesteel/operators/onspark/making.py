@@ -82,7 +82,9 @@ class Maker:
         """So many materials that may run together."""
         rng = Random(f"{self._seed} {number}")
         length = rng.choice(_LENGTHS)
-        moments = list(self._moments(rng, length))
+        if self._operator.has_time and number % 3 == 1:
+            length = max(length, 2 + len(self._fields))  # every port moves its watermark, and then one comes late
+        moments = list(self._moments(rng, length, number % 3))
         if not self._operator.has_time:
             return [self._material(rng, rng.choice(_LENGTHS), moments * 3) for _ in range(count)]
         return [self._material(rng, length, moments) for _ in range(count)]
@@ -93,18 +95,17 @@ class Maker:
         if had_output and len(material) <= LONG:
             self._loud.append(material)
 
-    def _moments(self, rng: Random, length: int) -> Iterator[datetime]:
-        """Event times: mostly later and later, by steps that the code's windows are about."""
+    def _moments(self, rng: Random, length: int, how: int) -> Iterator[datetime]:
+        """Event times: mostly later and later, by steps that the code's windows are about. `how` is in turn 0, 1, 2."""
         steps = [*_STEPS, *self._lengths, *(each + timedelta(seconds=1) for each in self._lengths)]
         far = max(timedelta(days=1), 3 * sum(self._lengths, timedelta(0)))
         moments = [_START]
         for _ in range(length - 1):
             moments.append(rng.choice(moments) if rng.random() < 0.12 else moments[-1] + rng.choice(steps))
-        how = rng.random()
-        if how < 0.4:  # the last record closes what the others opened
+        if how == 0:  # the last record closes what the others opened
             moments[-1] = max(moments) + far
-        elif how < 0.7 and length > 2:  # it comes when all that was open is closed
-            closed = rng.randrange(1, length - 1)
+        elif how == 1 and length > 2:  # it comes when all that was open is closed
+            closed = rng.randrange(1, max(2, length - len(self._fields)))
             moments[closed:] = [each + far for each in moments[closed:]]
             moments[-1] = rng.choice(moments[:closed])
         yield from moments
