@@ -18,7 +18,6 @@ from firesteel.operators.onspark.feeds import Material
 from firesteel.operators.onspark.making import Maker
 from firesteel.operators.techniques import HYBRID, Technique
 
-
 _START = datetime(2000, 1, 1, tzinfo=UTC)
 
 
