@@ -20,7 +20,7 @@ from firesteel.operators.onspark.operator import SparkKind
 from firesteel.operators.onspark.running import Runner
 from firesteel.operators.onspark.sinks import QUESTIONS as OF_SINKS
 
-_ROUND, _LARGE_ROUND, _ROUND_ALONE = 24, 140, 3
+_ROUND, _LARGE_ROUND, _ROUND_ALONE, _ROUND_OF_JOBS = 24, 140, 3, 16
 """How many tests are run together: few at first, as one of them may be enough."""
 _MOST_ALONE = {"restart_safe": 4, "state_bounded": 2}
 """Properties whose runs cannot share a query, and how many tests of each are made at most."""
@@ -152,6 +152,8 @@ class Examiner:
 
     def _materials(self, property: str, number: int, most: int) -> list[Material]:
         """The tests of a round. Where few can be run, those that had output before come first."""
+        if not self.about.operator.streams and number:
+            return self.maker.round(number, min(_ROUND_OF_JOBS, most))
         if property in _MOST_ALONE or not self.runner.shares:
             size = min(_ROUND_ALONE, most)
             return self._telling[number * size : (number + 1) * size] or self.maker.round(number, size)
