@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from itertools import islice
 
 from firesteel.evidence.onspark import OnSpark
@@ -12,7 +13,7 @@ from firesteel.evidence.operators import Finding
 from firesteel.logic.verdicts import Verdict
 from firesteel.operators.comparing import has_output
 from firesteel.operators.examine import encoded
-from firesteel.operators.onspark.feeds import Failed, Gave, Material, NotRun, Result
+from firesteel.operators.onspark.feeds import SECOND, Failed, Gave, Material, NotRun, Result
 from firesteel.operators.onspark.harder import QUESTIONS
 from firesteel.operators.onspark.making import Maker, simpler
 from firesteel.operators.onspark.model import About, Question
@@ -84,6 +85,7 @@ class _Found:
     material: Material
     question: Question
     proof: OnSpark
+    pause: timedelta
     seen: tuple[tuple[Result, ...], ...] = ()
     """What runs by themselves gave already, which showed it."""
 
@@ -96,6 +98,8 @@ class Examiner:
     runner: Runner
     maker: Maker
     shrinks: bool = True
+    pauses: tuple[timedelta, ...] = (SECOND,)
+    """The pauses between records: one test has the first, the next one the second."""
     broken: str = ""
     """Why no run of the operator comes to an end, once that is known."""
     _doubts: int = field(default=0)
@@ -113,7 +117,10 @@ class Examiner:
         """The finding for a property from one material alone."""
         tally = _Tally()
         self.runner.until = float("inf")
-        found = self._certain(property, self._among(property, [material], tally), None)
+        for pause in dict.fromkeys((*self.pauses, self.about.delays[-1])):
+            found = self._certain(property, self._among(property, [material], tally, (pause,)), None)
+            if found is not None:
+                break
         return self._finding(property, found, tally)
 
     def _finding(self, property: str, found: _Found | None, tally: _Tally) -> Finding:
@@ -140,7 +147,10 @@ class Examiner:
         while tally.tests < most and not tally.always and (not rounds or not budget.is_over):
             before = tally.tests
             materials = self._materials(property, rounds, most - tally.tests)
-            found = self._certain(property, self._among(property, materials, tally), budget)
+            # Where nothing came out so far, it may wait for something: for a long pause.
+            silent = rounds and not tally.outputs and self.about.operator.streams
+            pauses = self.about.delays[-1:] if silent else self.pauses
+            found = self._certain(property, self._among(property, materials, tally, pauses), budget)
             if found is not None:
                 return found
             rounds += 1
@@ -160,16 +170,19 @@ class Examiner:
         large = number and not self.about.operator.has_time
         return self.maker.round(number, min(_LARGE_ROUND if large else _ROUND, most))
 
-    def _asked(self, property: str, material: Material) -> list[Question]:
+    def _asked(self, property: str, material: Material, pause: timedelta) -> list[Question]:
         questions = OF_SINKS if self.about.operator.kind is SparkKind.SINK else QUESTIONS
-        return list(questions[property](self.about, material))
+        return list(questions[property](replace(self.about, pause=pause), material))
 
-    def _among(self, property: str, materials: Sequence[Material], tally: _Tally | None) -> _Found | None:
+    def _among(
+        self, property: str, materials: Sequence[Material], tally: _Tally | None, pauses: Sequence[timedelta]
+    ) -> _Found | None:
         """The first of some materials that refutes the property; with a tally, runs by themselves show it once."""
-        asked = [self._asked(property, each) for each in materials]
+        waits = [pauses[number % len(pauses)] for number in range(len(materials))]
+        asked = [self._asked(property, each, pause) for each, pause in zip(materials, waits, strict=True)]
         feeds = [feed for every in asked for question in every for feed in question.feeds]
         results = dict(zip(map(repr, feeds), self.runner.screened(feeds), strict=True)) if feeds else {}
-        for material, every in zip(materials, asked, strict=True):
+        for material, pause, every in zip(materials, waits, asked, strict=True):
             answers = [[results[repr(feed)] for feed in question.feeds] for question in every]
             if tally is not None:
                 had_output = tally.add(answers)
@@ -180,7 +193,7 @@ class Examiner:
                 proof = _judged(question, seen)
                 if proof is None:
                     continue
-                suspect = _Found(material, question, proof)
+                suspect = _Found(material, question, proof, pause)
                 sure = suspect if tally is None else self._confirmed(property, suspect, 1)
                 if sure is not None:
                     return sure
@@ -238,7 +251,7 @@ class Examiner:
             if not some:
                 break
             refused.update(map(repr, some))
-            best = self._among(property, some, None) or best
+            best = self._among(property, some, None, (found.pause,)) or best
         return best
 
     @property
@@ -251,5 +264,7 @@ def _new(materials: Iterator[Material], known: set[str]) -> Iterator[Material]:
 
 
 def _judged(question: Question, seen: Sequence[Result]) -> OnSpark | None:
+    if question.raised is not None:
+        return question.raised(seen)
     gave = [each for each in seen if isinstance(each, Gave)]
     return question.judge(gave) if len(gave) == len(seen) else None

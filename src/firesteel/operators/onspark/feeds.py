@@ -90,6 +90,8 @@ class Failed:
     message: str
     always: bool = False
     """Does every run fail so, whatever is fed?"""
+    hangs: bool = False
+    """Did it not come to an end in time?"""
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from firesteel.operators.onspark.model import (
     stateless,
 )
 from firesteel.operators.onspark.operator import Port
+from firesteel.operators.onspark.records import keeps_columns, null_safe, total
 from firesteel.values.records import canonical, named
 
 _LONG_AGO = timedelta(days=3650)
@@ -151,8 +152,8 @@ def late_safe(about: About, material: Material) -> Iterator[Question]:
         moved = list(step[1])
         moved[port.time] = moved[port.time] - _LONG_AGO
         late: Step = (step[0], tuple(moved))
-        after = Feed(one_by_one((*ordered, late)))
-        other = Feed(one_by_one(ordered if about.late == "dropped" else (late, *ordered)))
+        after = about.feed(one_by_one((*ordered, late)))
+        other = about.feed(one_by_one(ordered if about.late == "dropped" else (late, *ordered)))
 
         def judge(gave: Sequence[Gave], after: Feed = after, other: Feed = other) -> OnSpark | None:
             mine, theirs = about.in_the_end(gave[0]), about.in_the_end(gave[1])
@@ -229,5 +230,8 @@ QUESTIONS: dict[str, Asking] = {
         restart_safe,
         late_safe,
         state_bounded,
+        keeps_columns,
+        null_safe,
+        total,
     )
 }

@@ -39,7 +39,7 @@ def constants_of(operator: SparkOperator) -> tuple[Pool, tuple[timedelta, ...]]:
     pool = pool_of(operator.functions)
     ints, floats, strings = list(pool.ints), list(pool.floats), list(pool.strings)
     lengths: list[timedelta] = []
-    for text in pool.strings:
+    for text in (*pool.strings, operator.text):
         for found in _NUMBER.findall(text):
             if "." in found:
                 floats.append(float(found))

@@ -169,7 +169,7 @@ def _rows(now: Instant) -> tuple[Any, ...]:
 
 
 def _failed(failure: SubjectFailure) -> Failed:
-    return Failed(str(failure), always=not failure.depends_on_case)
+    return Failed(str(failure), always=not failure.depends_on_case, hangs=failure.hangs)
 
 
 def _refused(error: InvalidArgument, feed: Feed) -> Result:
