@@ -52,4 +52,12 @@ class Grew:
     many: int
 
 
-OnSpark: TypeAlias = Unlike | Fired | Grew
+@dataclass(frozen=True)
+class Raised:
+    """A run that did not come to its end, as the operator raised."""
+
+    seen: Fed
+    error: str
+
+
+OnSpark: TypeAlias = Unlike | Fired | Grew | Raised

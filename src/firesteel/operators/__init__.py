@@ -18,6 +18,8 @@ from firesteel.operators.kinds import map_in_pandas as map_in_pandas
 from firesteel.operators.kinds import pandas_udf as pandas_udf
 from firesteel.operators.kinds import partition_function as partition_function
 from firesteel.operators.kinds import reducer as reducer
+from firesteel.operators.onspark.inside import expression as expression
+from firesteel.operators.onspark.inside import udtf as udtf
 from firesteel.operators.onspark.operator import SparkOperator as SparkOperator
 from firesteel.operators.onspark.operator import sink as sink
 from firesteel.operators.onspark.operator import transformation as transformation

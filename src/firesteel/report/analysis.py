@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from firesteel.errors import InvalidArgument, described
-from firesteel.evidence.onspark import Fed, Fired, Grew, Unlike
+from firesteel.evidence.onspark import Fed, Fired, Grew, Raised, Unlike
 from firesteel.evidence.operators import Different, Finding, Findings, Firing, Observed
 from firesteel.report.operators import as_data, explained, in_words, rendered, sentence
 
@@ -104,7 +104,7 @@ def _runs(finding: Finding) -> list[Observed | Fed]:
             return [seen]
         case Unlike(mine, theirs):
             return [mine, theirs]
-        case Fired(fed) | Grew(fed):
+        case Fired(fed) | Grew(fed) | Raised(fed):
             return [fed]
         case _:
             return []

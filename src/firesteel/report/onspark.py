@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from firesteel.evidence.onspark import Fed, Fired, Grew, OnSpark, Step, Unlike
+from firesteel.evidence.onspark import Fed, Fired, Grew, OnSpark, Raised, Step, Unlike
 from firesteel.names import counted
 from firesteel.values import durations
 from firesteel.values.records import named, shown
@@ -38,6 +38,8 @@ def sentence(proof: OnSpark) -> str:
                 f"after {counted(keys, 'key')} that nothing more comes for, there are {counted(few, 'row')} of state; "
                 f"after {4 * keys} there are {many}"
             )
+        case Raised(seen, error):
+            return _short(f"{_whole(seen)}: {error}")
 
 
 def _whole(seen: Fed) -> str:

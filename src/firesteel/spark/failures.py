@@ -17,15 +17,23 @@ class SubjectFailure(Exception):
 
     depends_on_case = True
     """Might another case not have it? No, where the subject could not be built, which needs no data."""
+    hangs = False
+    """Did it not come to an end in time?"""
 
     def __init__(self, message: str, trace: Trace | None = None) -> None:
         super().__init__(message)
         self.trace = trace if trace is not None else Trace(())
 
 
+class SubjectHangs(SubjectFailure):
+    """The subject did not come to an end in time."""
+
+    hangs = True
+
+
 def took_too_long(what: str, seconds: float, recorded: Iterable[Instant] = ()) -> SubjectFailure:
     """The failure of a subject that does not come to an end; `recorded` is how far it came."""
-    return SubjectFailure(
+    return SubjectHangs(
         f"{what} took longer than {seconds:g} s: the subject hangs, or needs more time (seconds=...)", Trace(recorded)
     )
 
@@ -34,8 +42,8 @@ def goes_on(what: str, seconds: float, failure: SubjectFailure | None = None) ->
     """The failure of a run that did not stop when it was told to, after another failure if there was one."""
     said = f"{what} did not stop within {seconds:g} s, and its jobs were cancelled"
     if failure is None:
-        return SubjectFailure(f"{said}: one of the subject's functions hangs")
-    return SubjectFailure(f"{failure}; {said}", failure.trace)
+        return SubjectHangs(f"{said}: one of the subject's functions hangs")
+    return SubjectHangs(f"{failure}; {said}", failure.trace)
 
 
 def raised_inside(error: BaseException, where: str = "", recorded: Iterable[Instant] = ()) -> SubjectFailure:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from firesteel.names import place_of
 from firesteel.operators.examine import decoded
 from firesteel.operators.kinds import inner_function
 from firesteel.operators.onspark.examine import Budget, Examiner
-from firesteel.operators.onspark.feeds import Material
+from firesteel.operators.onspark.feeds import SECOND, Material
 from firesteel.operators.onspark.making import Maker, constants_of
 from firesteel.operators.onspark.model import About, Late
 from firesteel.operators.onspark.operator import SparkKind, SparkOperator
@@ -45,6 +45,10 @@ ORDER = (
     "replay_safe",
     "late_safe",
     "state_bounded",
+    "idempotent",
+    "keeps_columns",
+    "null_safe",
+    "total",
 )
 """The testing order. What an answer settles comes after it."""
 _OF_BATCH = {
@@ -56,6 +60,9 @@ _OF_BATCH = {
     "partition_isolated",
     "partition_independent",
     "order_independent",
+    "keeps_columns",
+    "null_safe",
+    "total",
 }
 _OF_SINK = {
     "deterministic",
@@ -68,12 +75,17 @@ _OF_SINK = {
     "order_independent",
     "restart_safe",
     "replay_safe",
+    "idempotent",
+    "null_safe",
+    "total",
 }
 REQUIRED: dict[SparkKind, tuple[str, ...]] = {
     SparkKind.TRANSFORMATION: ("deterministic", "partition_independent", "order_independent"),
     SparkKind.SINK: ("deterministic", "replay_safe"),
     SparkKind.PROCESSOR: ("deterministic", "partition_isolated", "restart_safe"),
     SparkKind.STATE_FUNCTION: ("deterministic", "partition_isolated", "restart_safe"),
+    SparkKind.UDTF: ("deterministic", "partition_independent", "order_independent"),
+    SparkKind.EXPRESSION: ("deterministic", "partition_independent", "order_independent"),
 }
 """What is claimed where a test does not say."""
 _LEAST_SECONDS = 5.0
@@ -103,9 +115,11 @@ def possible(operator: SparkOperator) -> tuple[str, ...]:
     """The properties that an operator of this kind may have."""
     if operator.kind is SparkKind.SINK:
         return tuple(each for each in ORDER if each in _OF_SINK)
-    without = {"replay_safe"} | (
-        {"restart_safe", "late_safe", "state_bounded"} if operator.engine == "dstream" else set()
-    )
+    without = {"replay_safe", "idempotent"}
+    if operator.engine == "dstream":
+        without |= {"restart_safe", "late_safe", "state_bounded", "null_safe", "total"}
+    if operator.plain:
+        without |= {"keeps_columns"}
     known = [each for each in ORDER if each not in without]
     return tuple(each for each in known if operator.streams or each in _OF_BATCH)
 
@@ -119,6 +133,10 @@ def why_not(property: str, operator: SparkOperator) -> str | None:
             return 'in update mode the last row of each key counts: name the key, key="user"'
         case "non_blocking" if len(operator.ports) < 2:
             return "it has one port, so there is none to wait for"
+        case "keeps_columns" if len(operator.ports) > 1:
+            return "it has several ports, so there is not one record that a row comes from"
+        case "null_safe" if not any(field.nullable for port in operator.ports for field in port.schema.fields):
+            return "no column may be null"
         case "late_safe" if not operator.has_time:
             return "its input has no TIMESTAMP column, so nothing comes late"
         case _:
@@ -129,12 +147,7 @@ def analyze(wanted: Wanted, session: Callable[[], SparkSession]) -> Findings:
     """Find out what an operator promises. Spark starts when everything that was asked makes sense."""
     operator, started = wanted.operator, time.monotonic()
     names = _names(wanted)
-    lengths = constants_of(operator)[1]
-    about = About(operator, wanted.equal, late=wanted.late)
-    # A pause that is longer than any duration in the code is what a time-out waits for.
-    longest = max((2 * each for each in lengths), default=timedelta(0))
-    delays = wanted.delays or tuple(dict.fromkeys((about.delays[0], max(about.delays[-1], longest))))
-    about = replace(about, delays=delays)
+    about = About(operator, wanted.equal, wanted.delays or delays_for(operator), wanted.late)
     material = None if wanted.replay is None else decoded(wanted.replay)
     maker = Maker(operator, wanted.sample, wanted.seed)
     is_sink = operator.kind is SparkKind.SINK
@@ -142,12 +155,25 @@ def analyze(wanted: Wanted, session: Callable[[], SparkSession]) -> Findings:
         empty_place(operator)  # before Spark starts
     limit = max(5.0, min(60.0, wanted.seconds / 2))
     runner = (SinkRunner if is_sink else Runner)(session(), operator, seconds=limit)
-    examiner = Examiner(about, runner, maker, wanted.shrinks)
+    examiner = Examiner(about, runner, maker, wanted.shrinks, _pauses(wanted, about))
     findings = _examined(wanted, names, examiner, material)
-    place = place_of(inner_function(operator.code))
+    place = None if operator.text else place_of(inner_function(operator.code))
     subject = Subject(operator.name, operator.kind.value, place, tuple(port.columns for port in operator.ports))
     said = " and ".join(schemas.to_ddl(port.schema) for port in operator.ports)
     return Findings(subject, tuple(findings), f"{said} (the declared schema)", time.monotonic() - started)
+
+
+def delays_for(operator: SparkOperator) -> tuple[timedelta, ...]:
+    """The pauses that are tried where none are given: the longest is longer than any duration in the code."""
+    short, long = About.delays
+    longest = max((2 * each for each in constants_of(operator)[1]), default=timedelta(0))
+    return tuple(dict.fromkeys((short, max(long, longest))))
+
+
+def _pauses(wanted: Wanted, about: About) -> tuple[timedelta, ...]:
+    """The pauses between records: the usual one; where somebody waits for more, those that are tried."""
+    waits = wanted.operator.streams and (wanted.delays or wanted.operator.waits)
+    return tuple(dict.fromkeys((SECOND, *reversed(about.delays)))) if waits else (SECOND,)
 
 
 def _names(wanted: Wanted) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from itertools import islice
 
 from firesteel.evidence.onspark import OnSpark
@@ -12,7 +13,7 @@ from firesteel.evidence.operators import Finding
 from firesteel.logic.verdicts import Verdict
 from firesteel.operators.comparing import has_output
 from firesteel.operators.examine import encoded
-from firesteel.operators.onspark.feeds import Failed, Gave, Material, NotRun, Result
+from firesteel.operators.onspark.feeds import SECOND, Failed, Gave, Material, NotRun, Result
 from firesteel.operators.onspark.harder import QUESTIONS
 from firesteel.operators.onspark.making import Maker, simpler
 from firesteel.operators.onspark.model import About, Question
@@ -20,7 +21,7 @@ from firesteel.operators.onspark.operator import SparkKind
 from firesteel.operators.onspark.running import Runner
 from firesteel.operators.onspark.sinks import QUESTIONS as OF_SINKS
 
-_ROUND, _LARGE_ROUND, _ROUND_ALONE = 24, 140, 3
+_ROUND, _LARGE_ROUND, _ROUND_ALONE, _ROUND_OF_JOBS = 24, 140, 3, 16
 """How many tests are run together: few at first, as one of them may be enough."""
 _MOST_ALONE = {"restart_safe": 4, "state_bounded": 2}
 """Properties whose runs cannot share a query, and how many tests of each are made at most."""
@@ -28,7 +29,8 @@ _SHRINK_SECONDS = 8.0
 _CANDIDATES = 60
 _DOUBTS = 3
 """After this many suspicions that runs alone do not confirm, runs no longer share a query."""
-_TRIES = {"deterministic": 4}
+_FAILURES = {"deterministic": 1}
+"""How often a run by itself may fail to show what another one showed: chance is what the property is about."""
 _EMPTY_ROUNDS = 3
 _TELLING = 30
 
@@ -83,6 +85,9 @@ class _Found:
     material: Material
     question: Question
     proof: OnSpark
+    pause: timedelta
+    seen: tuple[tuple[Result, ...], ...] = ()
+    """What runs by themselves gave already, which showed it."""
 
 
 @dataclass
@@ -93,6 +98,8 @@ class Examiner:
     runner: Runner
     maker: Maker
     shrinks: bool = True
+    pauses: tuple[timedelta, ...] = (SECOND,)
+    """The pauses between records: one test has the first, the next one the second."""
     broken: str = ""
     """Why no run of the operator comes to an end, once that is known."""
     _doubts: int = field(default=0)
@@ -110,7 +117,10 @@ class Examiner:
         """The finding for a property from one material alone."""
         tally = _Tally()
         self.runner.until = float("inf")
-        found = self._certain(property, self._among(property, [material], tally), None)
+        for pause in dict.fromkeys((*self.pauses, self.about.delays[-1])):
+            found = self._certain(property, self._among(property, [material], tally, (pause,)), None)
+            if found is not None:
+                break
         return self._finding(property, found, tally)
 
     def _finding(self, property: str, found: _Found | None, tally: _Tally) -> Finding:
@@ -137,7 +147,10 @@ class Examiner:
         while tally.tests < most and not tally.always and (not rounds or not budget.is_over):
             before = tally.tests
             materials = self._materials(property, rounds, most - tally.tests)
-            found = self._certain(property, self._among(property, materials, tally), budget)
+            # Where nothing came out so far, it may wait for something: for a long pause.
+            silent = rounds and not tally.outputs and self.about.operator.streams
+            pauses = self.about.delays[-1:] if silent else self.pauses
+            found = self._certain(property, self._among(property, materials, tally, pauses), budget)
             if found is not None:
                 return found
             rounds += 1
@@ -149,32 +162,41 @@ class Examiner:
 
     def _materials(self, property: str, number: int, most: int) -> list[Material]:
         """The tests of a round. Where few can be run, those that had output before come first."""
+        if not self.about.operator.streams and number:
+            return self.maker.round(number, min(_ROUND_OF_JOBS, most))
         if property in _MOST_ALONE or not self.runner.shares:
             size = min(_ROUND_ALONE, most)
             return self._telling[number * size : (number + 1) * size] or self.maker.round(number, size)
         large = number and not self.about.operator.has_time
         return self.maker.round(number, min(_LARGE_ROUND if large else _ROUND, most))
 
-    def _asked(self, property: str, material: Material) -> list[Question]:
+    def _asked(self, property: str, material: Material, pause: timedelta) -> list[Question]:
         questions = OF_SINKS if self.about.operator.kind is SparkKind.SINK else QUESTIONS
-        return list(questions[property](self.about, material))
+        return list(questions[property](replace(self.about, pause=pause), material))
 
-    def _among(self, property: str, materials: Sequence[Material], tally: _Tally | None) -> _Found | None:
+    def _among(
+        self, property: str, materials: Sequence[Material], tally: _Tally | None, pauses: Sequence[timedelta]
+    ) -> _Found | None:
         """The first of some materials that refutes the property; with a tally, runs by themselves show it once."""
-        asked = [self._asked(property, each) for each in materials]
+        waits = [pauses[number % len(pauses)] for number in range(len(materials))]
+        asked = [self._asked(property, each, pause) for each, pause in zip(materials, waits, strict=True)]
         feeds = [feed for every in asked for question in every for feed in question.feeds]
         results = dict(zip(map(repr, feeds), self.runner.screened(feeds), strict=True)) if feeds else {}
-        for material, every in zip(materials, asked, strict=True):
+        for material, pause, every in zip(materials, waits, asked, strict=True):
             answers = [[results[repr(feed)] for feed in question.feeds] for question in every]
-            if tally is not None and tally.add(answers) and len(self._telling) < _TELLING:
-                self._telling.append(material)
+            if tally is not None:
+                had_output = tally.add(answers)
+                self.maker.see(material, had_output)
+                if had_output and len(self._telling) < _TELLING:
+                    self._telling.append(material)
             for question, seen in zip(every, answers, strict=True):
                 proof = _judged(question, seen)
                 if proof is None:
                     continue
-                sure = proof if tally is None else self._confirmed(property, question, 1)
+                suspect = _Found(material, question, proof, pause)
+                sure = suspect if tally is None else self._confirmed(property, suspect, 1)
                 if sure is not None:
-                    return _Found(material, question, sure)
+                    return sure
                 self._doubt()
         return None
 
@@ -189,27 +211,27 @@ class Examiner:
             return None
         simplest = found if budget is None or not self.shrinks else self._shrunk(property, found, budget)
         for each in (found,) if simplest is found else (simplest, found):
-            proof = self._confirmed(property, each.question, 2)
-            if proof is not None:
-                return replace(each, proof=proof)
+            sure = self._confirmed(property, each, 2)
+            if sure is not None:
+                return sure
         self._doubt()
         return None
 
-    def _confirmed(self, property: str, question: Question, times: int) -> OnSpark | None:
-        """The proof, if runs by themselves show it this number of times."""
-        proofs: list[OnSpark] = []
-        seen: list[list[Result]] = []
-        for tried in range(_TRIES.get(property, times)):
-            seen.append([self.runner.alone(feed) for feed in question.feeds])
-            proof = _judged(question, seen[-1])
+    def _confirmed(self, property: str, found: _Found, times: int) -> _Found | None:
+        """What was found, if runs by themselves show it this number of times, counting those that did already."""
+        seen = list(found.seen)
+        failed = 0
+        while len(seen) < times:
+            runs = tuple(self.runner.alone(feed) for feed in found.question.feeds)
+            proof = _judged(found.question, runs)
             if proof is not None:
-                proofs.append(proof)
-            elif property not in _TRIES or tried - len(proofs) >= 1:
+                seen.append(runs)
+                found = replace(found, proof=proof, seen=tuple(seen))
+                continue
+            failed += 1
+            if failed > _FAILURES.get(property, 0):
                 return None
-            if len(proofs) == times:
-                break
-        repeated = property == "deterministic" or len(seen) < 2 or self._repeated(seen)
-        return proofs[-1] if len(proofs) == times and repeated else None
+        return found if property == "deterministic" or times < 2 or self._repeated(seen) else None
 
     def _repeated(self, seen: Sequence[Sequence[Result]]) -> bool:
         """Did every run give the same both times? If not, that is another property."""
@@ -229,7 +251,7 @@ class Examiner:
             if not some:
                 break
             refused.update(map(repr, some))
-            best = self._among(property, some, None) or best
+            best = self._among(property, some, None, (found.pause,)) or best
         return best
 
     @property
@@ -242,5 +264,7 @@ def _new(materials: Iterator[Material], known: set[str]) -> Iterator[Material]:
 
 
 def _judged(question: Question, seen: Sequence[Result]) -> OnSpark | None:
+    if question.raised is not None:
+        return question.raised(seen)
     gave = [each for each in seen if isinstance(each, Gave)]
     return question.judge(gave) if len(gave) == len(seen) else None

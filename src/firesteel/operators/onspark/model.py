@@ -24,7 +24,17 @@ from typing import Any, Literal, TypeAlias
 
 from firesteel.evidence.onspark import Fired, OnSpark, Step, Unlike
 from firesteel.operators.comparing import Pair, Side, differ
-from firesteel.operators.onspark.feeds import Feed, Gave, Material, at_once, distinct, in_halves, one_by_one
+from firesteel.operators.onspark.feeds import (
+    SECOND,
+    Feed,
+    Gave,
+    Material,
+    Result,
+    at_once,
+    distinct,
+    in_halves,
+    one_by_one,
+)
 from firesteel.operators.onspark.operator import SparkOperator
 from firesteel.perturb.changes import Restart, RowOrder, ShuffleOrder, ShufflePartitions, Variant
 from firesteel.values.equality import EXACT, Equality
@@ -44,6 +54,8 @@ class About:
     """Pauses between records that are tried."""
     late: Late = "dropped"
     """What is claimed of records that come too late."""
+    pause: timedelta = SECOND
+    """The pause between records of runs that are not about pauses."""
 
     def differ(self, left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
         """Are two outputs different multisets?"""
@@ -73,7 +85,11 @@ class About:
     def firing(self, batches: tuple[tuple[Step, ...], ...]) -> Feed:
         """A run whose single firings are looked at."""
         # Without event time there is nothing to close, and the run is the same as others.
-        return Feed(batches, close=not self.operator.has_time)
+        return replace(self.feed(batches), close=not self.operator.has_time)
+
+    def feed(self, batches: tuple[tuple[Step, ...], ...], dealt: int = 1) -> Feed:
+        """A run that is looked at in the end."""
+        return Feed(batches, interval=self.pause, dealt=dealt)
 
 
 @dataclass(frozen=True)
@@ -83,6 +99,8 @@ class Question:
     feeds: tuple[Feed, ...]
     judge: Callable[[Sequence[Gave]], OnSpark | None]
     port: str | None = None
+    raised: Callable[[Sequence[Result]], OnSpark | None] | None = None
+    """What runs show that did not come to their end, where that is the question."""
 
 
 Asking: TypeAlias = Callable[[About, Material], Iterator[Question]]
@@ -114,9 +132,9 @@ def deterministic(about: About, material: Material) -> Iterator[Question]:
     `where("n > 1")` has it. `withColumn("r", rand())` and `collect_list` after a shuffle do not have it.
     """
     if about.operator.streams:
-        once = Feed(one_by_one(material))
+        once = about.feed(one_by_one(material))
         yield same_in_the_end(about, once, replace(once, interval=about.delays[-1], again=1))
-    several = Feed(at_once(material), dealt=min(3, len(material)))
+    several = about.feed(at_once(material), dealt=min(3, len(material)))
     yield same_in_the_end(about, several, replace(several, under=Variant(ShuffleOrder("reversed")), again=1))
 
 
@@ -129,7 +147,7 @@ def _counts(about: About, material: Material, wrong: Callable[[int], bool]) -> I
 
         def judge(gave: Sequence[Gave], feed: Feed = feed) -> OnSpark | None:
             for number, rows in enumerate(gave[0].instants):
-                if wrong(len(rows)):
+                if len(feed.batches[number]) == 1 and wrong(len(rows)):
                     return Fired(feed.fed(about.operator, rows, until=number))
             return None
 
@@ -188,7 +206,7 @@ def commutative(about: About, material: Material) -> Iterator[Question]:
         yield from order_independent(about, material)
         yield from partition_independent(about, material)
         return
-    whole = Feed(one_by_one(material))
+    whole = about.feed(one_by_one(material))
     for port in about.operator.ports:
         places = [place for place, (name, _) in enumerate(material) if name == port.name]
         for order in dict.fromkeys((tuple(places[::-1]), tuple(places[1:] + places[:1]))):
@@ -196,7 +214,7 @@ def commutative(about: About, material: Material) -> Iterator[Question]:
             for place, source in zip(places, order, strict=True):
                 moved[place] = material[source]
             if tuple(moved) != material:
-                yield same_in_the_end(about, whole, Feed(one_by_one(tuple(moved))), _port(about, port.name))
+                yield same_in_the_end(about, whole, about.feed(one_by_one(tuple(moved))), _port(about, port.name))
 
 
 def partition_isolated(about: About, material: Material) -> Iterator[Question]:
@@ -211,7 +229,7 @@ def partition_isolated(about: About, material: Material) -> Iterator[Question]:
     if len(own) == len(material):
         return
     for made in (one_by_one, at_once) if operator.streams else (at_once,):
-        yield _same_for_key(about, key, Feed(made(own)), Feed(made(material)))
+        yield _same_for_key(about, key, about.feed(made(own)), about.feed(made(material)))
 
 
 def _same_for_key(about: About, key: tuple[Any, ...], alone: Feed, mixed: Feed) -> Question:
@@ -246,10 +264,10 @@ def batch_independent(about: About, material: Material) -> Iterator[Question]:
     A count per key in update mode has it. A count of each batch does not have it.
     """
     ordered = in_time(about.operator, material)
-    whole = Feed(one_by_one(ordered))
+    whole = about.feed(one_by_one(ordered))
     for other in distinct((at_once(ordered), in_halves(ordered))):
         if other != whole.batches:
-            yield same_in_the_end(about, whole, Feed(other))
+            yield same_in_the_end(about, whole, about.feed(other))
 
 
 def in_time(operator: SparkOperator, material: Material) -> Material:
@@ -274,7 +292,7 @@ def partition_independent(about: About, material: Material) -> Iterator[Question
     `groupBy("k").sum("n")` of whole numbers has it. `monotonically_increasing_id` does not have it.
     """
     batches = _in_batches(about, material)
-    whole = Feed(batches)
+    whole = about.feed(batches)
     for parts in dict.fromkeys((2, len(material))):
         yield same_in_the_end(about, whole, replace(whole, dealt=parts))
     if not about.operator.plain:  # RDDs are shuffled into as many partitions as they have
@@ -286,7 +304,7 @@ def order_independent(about: About, material: Material) -> Iterator[Question]:
 
     `max` has it. `first`, and `row_number` over ties, do not have it.
     """
-    whole = Feed(_in_batches(about, material))
+    whole = about.feed(_in_batches(about, material))
     orders: tuple[Literal["reversed"] | int, ...] = ("reversed", 1)
     for order in orders:
         yield same_in_the_end(about, whole, replace(whole, under=Variant(RowOrder(order))))
@@ -297,7 +315,7 @@ def restart_safe(about: About, material: Material) -> Iterator[Question]:
 
     What Spark keeps as state has it. What a Python function keeps in a variable does not have it.
     """
-    whole = Feed(one_by_one(material))
+    whole = about.feed(one_by_one(material))
     for batch in dict.fromkeys((0, len(material) - 2)):
         yield same_in_the_end(about, whole, replace(whole, under=Variant(Restart(batch))))
 

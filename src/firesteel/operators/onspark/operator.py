@@ -27,6 +27,8 @@ class SparkKind(Enum):
     SINK = "sink"
     PROCESSOR = "processor"
     STATE_FUNCTION = "state_function"
+    UDTF = "udtf"
+    EXPRESSION = "expression"
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,10 @@ class SparkOperator:
     fresh: Callable[[], Any] | None = field(default=None, compare=False)
     user: Callable[..., Any] | None = field(default=None, compare=False)
     """The user's own code, where `function` only hands DataFrames to it."""
+    waits: bool = False
+    """Does it have time-outs that go by the clock?"""
+    text: str = ""
+    """The SQL that the user wrote, where it is not a function."""
 
     @property
     def code(self) -> Callable[..., Any]:
@@ -76,11 +82,13 @@ class SparkOperator:
     @property
     def name(self) -> str:
         """What a message calls it."""
-        return short_name(self.code)
+        return repr(self.text) if self.text else short_name(self.code)
 
     @property
     def functions(self) -> tuple[Callable[..., Any], ...]:
         """The functions whose constants are worth trying."""
+        if self.text:
+            return ()
         if not isinstance(self.code, type):
             return (self.code,)
         return tuple(each for each in vars(self.code).values() if isinstance(each, FunctionType))

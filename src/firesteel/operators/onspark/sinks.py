@@ -50,7 +50,21 @@ def stateless(about: About, material: Material) -> Iterator[Question]:
     yield Question((both, before, alone), judge)
 
 
-QUESTIONS: dict[str, Asking] = {**OF_TRANSFORMATIONS, "stateless": stateless, "replay_safe": replay_safe}
+def idempotent(about: About, material: Material) -> Iterator[Question]:
+    """Rows that come again, in a later batch with an id of its own, leave the sink as it is.
+
+    A sink that writes by key has it. One that remembers batch ids does not have it: it takes them for new rows.
+    """
+    once = in_halves(material)
+    yield same_in_the_end(about, Feed(once), Feed((*once, once[-1])))
+
+
+QUESTIONS: dict[str, Asking] = {
+    **OF_TRANSFORMATIONS,
+    "stateless": stateless,
+    "replay_safe": replay_safe,
+    "idempotent": idempotent,
+}
 
 
 class SinkRunner(Runner):
@@ -66,7 +80,7 @@ class SinkRunner(Runner):
         try:
             exercise_sink(self.spark, self._case(feed), write, self._how(feed))
         except SubjectFailure as failure:
-            return Failed(str(failure), always=not failure.depends_on_case)
+            return Failed(str(failure), always=not failure.depends_on_case, hangs=failure.hangs)
         try:
             return Gave((rows_in(self.operator, place),))
         except Exception as error:

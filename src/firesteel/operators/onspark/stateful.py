@@ -32,6 +32,10 @@ class _Grouped:
     time: str | None
     watermark: str
 
+    @property
+    def waits(self) -> bool:
+        return self.time_mode == "processingTime"
+
     def groups(self, frame: DataFrame) -> Any:
         if self.time_mode == "eventTime" and self.time is not None:
             frame = frame.withWatermark(self.time, self.watermark)
@@ -99,7 +103,7 @@ def processor(
         )
     ports, by = _common(key, input, output, output_mode, time_mode, watermark)
     made = _Processing(by, factory, initial_state)
-    return SparkOperator(SparkKind.PROCESSOR, made, ports, by.key, output_mode, user=factory)
+    return SparkOperator(SparkKind.PROCESSOR, made, ports, by.key, output_mode, user=factory, waits=by.waits)
 
 
 def state_function(
@@ -126,7 +130,7 @@ def state_function(
         raise InvalidArgument(f"{described('function', function)} is not a function of a key, frames and a state")
     ports, by = _common(key, input, output, output_mode, time_mode, watermark)
     made = _StateFunction(by, function, _schema("state", state))
-    return SparkOperator(SparkKind.STATE_FUNCTION, made, ports, by.key, output_mode, user=function)
+    return SparkOperator(SparkKind.STATE_FUNCTION, made, ports, by.key, output_mode, user=function, waits=by.waits)
 
 
 def _common(
