@@ -102,6 +102,8 @@ class Examiner:
     _doubts: int = field(default=0)
     _telling: list[Material] = field(default_factory=list)
     """Materials that had some output."""
+    _alone: dict[str, list[list[Result]]] = field(default_factory=dict)
+    """What came of runs by themselves, each time that they were run."""
 
     def answer(self, property: str, budget: Budget) -> Finding:
         """The finding for a property."""
@@ -211,10 +213,11 @@ class Examiner:
     def _confirmed(self, property: str, question: Question, times: int) -> OnSpark | None:
         """The proof, if runs by themselves show it this number of times."""
         proofs: list[OnSpark] = []
-        seen: list[list[Result]] = []
+        seen = self._alone.setdefault(repr(question.feeds), [])
         for tried in range(_TRIES.get(property, times)):
-            seen.append([self.runner.alone(feed) for feed in question.feeds])
-            proof = _judged(question, seen[-1])
+            if tried == len(seen):  # what was seen before counts
+                seen.append([self.runner.alone(feed) for feed in question.feeds])
+            proof = _judged(question, seen[tried])
             if proof is not None:
                 proofs.append(proof)
             elif property not in _TRIES or tried - len(proofs) >= 1:

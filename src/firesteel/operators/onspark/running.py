@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from firesteel.spark.bulk.together import exercise_together
 from firesteel.spark.engines.exercise import exercise, exercise_apart
 from firesteel.spark.failures import CannotCarry, SubjectFailure
 from firesteel.spark.perturb.levers import dismissed, new_workers
+from firesteel.spark.perturb.retries import failing_first, tasks_tried_twice
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
 from firesteel.values.traces import Instant, Trace
@@ -26,6 +28,10 @@ _SMALLEST = 6
 """Where a query of many cases fails, halves of them are tried, down to this many."""
 _REFUSALS = 2
 """So many queries of many cases in a row have to fail before none is tried any more."""
+
+
+_RETRIED = 2
+"""So many runs of a round have tasks that are retried."""
 
 
 @dataclass
@@ -49,14 +55,16 @@ class Runner:
         groups: dict[Any, list[Feed]] = {}
         for feed in distinct(feeds):
             if repr(feed) not in self._known:
-                groups.setdefault((feed.under, feed.interval, feed.close, feed.state, feed.again), []).append(feed)
+                groups.setdefault(
+                    (feed.under, feed.interval, feed.close, feed.state, feed.again, feed.retried), []
+                ).append(feed)
         found: dict[str, Result] = {}
         left = self.alone_at_most
         for group in groups.values():
             results = self._together(group)
             rest = [feed for feed, result in zip(group, results, strict=True) if isinstance(result, NotRun)]
             found |= {repr(feed): result for feed, result in zip(group, results, strict=True)}
-            now = rest[: max(left, 1)]
+            now = rest[: _RETRIED if group[0].retried else max(left, 1)]
             left -= len(now)
             if now and time.monotonic() < self.until:
                 found |= {repr(feed): result for feed, result in zip(now, self._apart(now), strict=True)}
@@ -65,9 +73,9 @@ class Runner:
 
     def alone(self, feed: Feed) -> Result:
         """What comes of a feed that is run by itself, in Python workers that know nothing of other runs."""
-        with new_workers(self.spark.sparkContext) as name:
+        with new_workers(self.spark.sparkContext) as name, self._tasks_of(feed):
             try:
-                trace = exercise(self.spark, self._case(feed), self._subject, self._how(feed), _to_the_end)
+                trace = exercise(self.spark, self._case(feed), self._subject(feed), self._how(feed), _to_the_end)
                 return _gave(trace)
             except SubjectFailure as failure:
                 return _failed(failure)
@@ -81,9 +89,11 @@ class Runner:
         """May several runs share a query?"""
         return self.bulk and self.operator.engine == "structured" and self._refused < _REFUSALS
 
-    @property
-    def _subject(self) -> Any:
-        return self.operator.function
+    def _subject(self, feed: Feed) -> Any:
+        return failing_first(self.operator.function) if feed.retried else self.operator.function
+
+    def _tasks_of(self, feed: Feed) -> AbstractContextManager[None]:
+        return tasks_tried_twice(self.spark.sparkContext) if feed.retried else nullcontext()
 
     def _case(self, feed: Feed) -> Case:
         return feed.case(self.operator)
@@ -104,10 +114,10 @@ class Runner:
 
     def _apart(self, feeds: Sequence[Feed]) -> list[Result]:
         """Runs by themselves, several at once."""
-        with new_workers(self.spark.sparkContext) as name:
+        with new_workers(self.spark.sparkContext) as name, self._tasks_of(feeds[0]):
             try:
                 cases = [self._case(feed) for feed in feeds]
-                traces = exercise_apart(self.spark, cases, self._subject, self._how(feeds[0]))
+                traces = exercise_apart(self.spark, cases, self._subject(feeds[0]), self._how(feeds[0]))
                 return [_failed(each) if isinstance(each, SubjectFailure) else _gave(each) for each in traces]
             except InvalidArgument as error:
                 return [_refused(error, feed) for feed in feeds]
@@ -117,7 +127,7 @@ class Runner:
     def _together(self, feeds: Sequence[Feed]) -> list[Result]:
         """Many runs in one query, where that is possible."""
         first = feeds[0]
-        if not self.shares or len(feeds) < 2 or first.under.alone or first.state:
+        if not self.shares or len(feeds) < 2 or first.under.alone or first.state or first.retried:
             return [NotRun()] * len(feeds)
         with new_workers(self.spark.sparkContext) as name:
             try:
@@ -132,7 +142,9 @@ class Runner:
     def _in_one_query(self, feeds: Sequence[Feed]) -> list[Result]:
         cases = [self._case(feed) for feed in feeds]
         try:
-            traces = exercise_together(self.spark, cases, self._subject, self._how(feeds[0]), also_single=True)
+            traces = exercise_together(
+                self.spark, cases, self._subject(feeds[0]), self._how(feeds[0]), also_single=True
+            )
         except CannotCarry:  # of all cases, or as one of them makes it fail
             half = len(feeds) // 2
             if half < _SMALLEST:
