@@ -24,7 +24,7 @@ def pool_of(functions: Iterable[Callable[..., Any]]) -> Pool:
     functions = list(functions)
     found: list[Any] = []
     for code in codes_of(functions):
-        found += _flat(code.co_consts)
+        found += _flat(code.co_consts[1:] if _has_docstring(code) else code.co_consts)
     for function in functions:
         for part in _held(function):
             found += _flat(part)
@@ -45,6 +45,11 @@ def pool_of(functions: Iterable[Callable[..., Any]]) -> Pool:
         _some(dates),
         _some(moments),
     )
+
+
+def _has_docstring(code: types.CodeType) -> bool:
+    """Is the first constant what the function says about itself? A comprehension has its own constants there."""
+    return bool(code.co_consts) and isinstance(code.co_consts[0], str) and not code.co_name.startswith("<")
 
 
 def _some(values: Iterable[Any]) -> tuple[Any, ...]:

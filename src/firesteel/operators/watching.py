@@ -55,6 +55,8 @@ def _called_by(function: Any, code: types.CodeType) -> Iterator[Any]:
         value = names.get(name)
         if isinstance(value, types.FunctionType) and not _of_library(value.__code__.co_filename):
             yield value
+        elif isinstance(value, type):
+            yield from _methods(value)
     for cell in getattr(function, "__closure__", None) or ():
         try:
             value = cell.cell_contents
@@ -62,6 +64,13 @@ def _called_by(function: Any, code: types.CodeType) -> Iterator[Any]:
             continue
         if isinstance(value, types.FunctionType):
             yield value
+
+
+def _methods(value: type) -> Iterator[Any]:
+    """The functions of a class, if it is not of a library."""
+    for each in vars(value).values():
+        if isinstance(each, types.FunctionType) and not _of_library(each.__code__.co_filename):
+            yield each
 
 
 def _names(code: types.CodeType) -> Iterator[str]:

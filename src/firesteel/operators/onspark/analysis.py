@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -147,12 +147,7 @@ def analyze(wanted: Wanted, session: Callable[[], SparkSession]) -> Findings:
     """Find out what an operator promises. Spark starts when everything that was asked makes sense."""
     operator, started = wanted.operator, time.monotonic()
     names = _names(wanted)
-    lengths = constants_of(operator)[1]
-    about = About(operator, wanted.equal, late=wanted.late)
-    # A pause that is longer than any duration in the code is what a time-out waits for.
-    longest = max((2 * each for each in lengths), default=timedelta(0))
-    delays = wanted.delays or tuple(dict.fromkeys((about.delays[0], max(about.delays[-1], longest))))
-    about = replace(about, delays=delays)
+    about = About(operator, wanted.equal, wanted.delays or delays_for(operator), wanted.late)
     material = None if wanted.replay is None else decoded(wanted.replay)
     maker = Maker(operator, wanted.sample, wanted.seed)
     is_sink = operator.kind is SparkKind.SINK
@@ -166,6 +161,13 @@ def analyze(wanted: Wanted, session: Callable[[], SparkSession]) -> Findings:
     subject = Subject(operator.name, operator.kind.value, place, tuple(port.columns for port in operator.ports))
     said = " and ".join(schemas.to_ddl(port.schema) for port in operator.ports)
     return Findings(subject, tuple(findings), f"{said} (the declared schema)", time.monotonic() - started)
+
+
+def delays_for(operator: SparkOperator) -> tuple[timedelta, ...]:
+    """The pauses that are tried where none are given: the longest is longer than any duration in the code."""
+    short, long = About.delays
+    longest = max((2 * each for each in constants_of(operator)[1]), default=timedelta(0))
+    return tuple(dict.fromkeys((short, max(long, longest))))
 
 
 def _pauses(wanted: Wanted, about: About) -> tuple[timedelta, ...]:

@@ -21,7 +21,7 @@ from firesteel.operators.onspark.operator import SparkKind
 from firesteel.operators.onspark.running import Runner
 from firesteel.operators.onspark.sinks import QUESTIONS as OF_SINKS
 
-_ROUND, _LARGE_ROUND, _ROUND_ALONE = 24, 140, 3
+_ROUND, _LARGE_ROUND, _ROUND_ALONE, _ROUND_OF_JOBS = 24, 140, 3, 16
 """How many tests are run together: few at first, as one of them may be enough."""
 _MOST_ALONE = {"restart_safe": 4, "state_bounded": 2}
 """Properties whose runs cannot share a query, and how many tests of each are made at most."""
@@ -29,7 +29,8 @@ _SHRINK_SECONDS = 8.0
 _CANDIDATES = 60
 _DOUBTS = 3
 """After this many suspicions that runs alone do not confirm, runs no longer share a query."""
-_TRIES = {"deterministic": 4}
+_FAILURES = {"deterministic": 1}
+"""How often a run by itself may fail to show what another one showed: chance is what the property is about."""
 _EMPTY_ROUNDS = 3
 _TELLING = 30
 
@@ -85,6 +86,8 @@ class _Found:
     question: Question
     proof: OnSpark
     pause: timedelta
+    seen: tuple[tuple[Result, ...], ...] = ()
+    """What runs by themselves gave already, which showed it."""
 
 
 @dataclass
@@ -102,8 +105,6 @@ class Examiner:
     _doubts: int = field(default=0)
     _telling: list[Material] = field(default_factory=list)
     """Materials that had some output."""
-    _alone: dict[str, list[list[Result]]] = field(default_factory=dict)
-    """What came of runs by themselves, each time that they were run."""
 
     def answer(self, property: str, budget: Budget) -> Finding:
         """The finding for a property."""
@@ -161,6 +162,8 @@ class Examiner:
 
     def _materials(self, property: str, number: int, most: int) -> list[Material]:
         """The tests of a round. Where few can be run, those that had output before come first."""
+        if not self.about.operator.streams and number:
+            return self.maker.round(number, min(_ROUND_OF_JOBS, most))
         if property in _MOST_ALONE or not self.runner.shares:
             size = min(_ROUND_ALONE, most)
             return self._telling[number * size : (number + 1) * size] or self.maker.round(number, size)
@@ -181,15 +184,19 @@ class Examiner:
         results = dict(zip(map(repr, feeds), self.runner.screened(feeds), strict=True)) if feeds else {}
         for material, pause, every in zip(materials, waits, asked, strict=True):
             answers = [[results[repr(feed)] for feed in question.feeds] for question in every]
-            if tally is not None and tally.add(answers) and len(self._telling) < _TELLING:
-                self._telling.append(material)
+            if tally is not None:
+                had_output = tally.add(answers)
+                self.maker.see(material, had_output)
+                if had_output and len(self._telling) < _TELLING:
+                    self._telling.append(material)
             for question, seen in zip(every, answers, strict=True):
                 proof = _judged(question, seen)
                 if proof is None:
                     continue
-                sure = proof if tally is None else self._confirmed(property, question, 1)
+                suspect = _Found(material, question, proof, pause)
+                sure = suspect if tally is None else self._confirmed(property, suspect, 1)
                 if sure is not None:
-                    return _Found(material, question, sure, pause)
+                    return sure
                 self._doubt()
         return None
 
@@ -204,28 +211,27 @@ class Examiner:
             return None
         simplest = found if budget is None or not self.shrinks else self._shrunk(property, found, budget)
         for each in (found,) if simplest is found else (simplest, found):
-            proof = self._confirmed(property, each.question, 2)
-            if proof is not None:
-                return replace(each, proof=proof)
+            sure = self._confirmed(property, each, 2)
+            if sure is not None:
+                return sure
         self._doubt()
         return None
 
-    def _confirmed(self, property: str, question: Question, times: int) -> OnSpark | None:
-        """The proof, if runs by themselves show it this number of times."""
-        proofs: list[OnSpark] = []
-        seen = self._alone.setdefault(repr(question.feeds), [])
-        for tried in range(_TRIES.get(property, times)):
-            if tried == len(seen):  # what was seen before counts
-                seen.append([self.runner.alone(feed) for feed in question.feeds])
-            proof = _judged(question, seen[tried])
+    def _confirmed(self, property: str, found: _Found, times: int) -> _Found | None:
+        """What was found, if runs by themselves show it this number of times, counting those that did already."""
+        seen = list(found.seen)
+        failed = 0
+        while len(seen) < times:
+            runs = tuple(self.runner.alone(feed) for feed in found.question.feeds)
+            proof = _judged(found.question, runs)
             if proof is not None:
-                proofs.append(proof)
-            elif property not in _TRIES or tried - len(proofs) >= 1:
+                seen.append(runs)
+                found = replace(found, proof=proof, seen=tuple(seen))
+                continue
+            failed += 1
+            if failed > _FAILURES.get(property, 0):
                 return None
-            if len(proofs) == times:
-                break
-        repeated = property == "deterministic" or len(seen) < 2 or self._repeated(seen)
-        return proofs[-1] if len(proofs) == times and repeated else None
+        return found if property == "deterministic" or times < 2 or self._repeated(seen) else None
 
     def _repeated(self, seen: Sequence[Sequence[Result]]) -> bool:
         """Did every run give the same both times? If not, that is another property."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import groupby
 from typing import Any, TypeAlias, TypeVar
 
 from firesteel.evidence.onspark import Fed, Step
@@ -18,6 +19,8 @@ Material: TypeAlias = tuple[Step, ...]
 """What a test is made of: records in the order in which they come, each with its port."""
 T = TypeVar("T")
 SECOND = timedelta(seconds=1)
+LONG = 12
+"""A material with more records is long: it is about a buffer that has to be filled, and has few different ones."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +114,10 @@ def distinct(items: Iterable[T]) -> list[T]:
 
 
 def one_by_one(material: Material) -> tuple[tuple[Step, ...], ...]:
-    """Every record alone in its micro-batch: a firing."""
-    return tuple((step,) for step in material)
+    """Every record alone in its micro-batch: a firing. Of a long material, equal records in a row share a batch."""
+    if len(material) <= LONG:
+        return tuple((step,) for step in material)
+    return tuple(tuple(equal) for _, equal in groupby(material))
 
 
 def at_once(material: Material) -> tuple[tuple[Step, ...], ...]:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from firesteel.evidence.onspark import Grew, OnSpark, Step, Unlike
-from firesteel.operators.onspark.feeds import Feed, Gave, Material, one_by_one
+from firesteel.operators.onspark.feeds import LONG, Feed, Gave, Material, one_by_one
 from firesteel.operators.onspark.model import (
     About,
     Asking,
@@ -44,7 +44,8 @@ def non_blocking(about: About, material: Material) -> Iterator[Question]:
     An inner join has it. A semi join does not have it: it holds a row back until its key comes on the other side.
     """
     for port in about.operator.ports:
-        mine = tuple(step for step in material if step[0] == port.name)[:2]
+        mine = tuple(step for step in material if step[0] == port.name)
+        mine = mine if len(mine) > LONG else mine[:2]
         for other in about.operator.ports:
             theirs = [step for step in material if step[0] == other.name]
             if other is not port and mine and theirs:
@@ -68,10 +69,12 @@ def _withheld(about: About, port: Port, mine: Material, record: Step, other: Por
     def judge(gave: Sequence[Gave]) -> OnSpark | None:
         released = Counter(map(canonical, gave[0].instants[-1]))
         others = [Counter(map(canonical, each.instants[-1])) for each in gave[1:4]]
-        if any(gave[4].instants) or not released or released & others[1] or released & others[2]:
+        rows, passed = gave[0].instants[-1], gave[4].rows
+        from_port = _are_of((*passed, *rows), mine, port)
+        if passed and not from_port:
+            return None  # what the port puts out by itself is no sign that it waits
+        if not released or released & others[1] or released & others[2]:
             return None
-        rows = gave[0].instants[-1]
-        from_port = all(_is_of(row, mine, port) for row in rows)
         same = changed != record and released == others[0]
         if not same and not (from_port and not _only_of(other, port) & _columns(rows)):
             return None
@@ -119,13 +122,20 @@ def _only_of(other: Port, port: Port) -> set[str]:
     return set(other.columns) - set(port.columns)
 
 
-def _is_of(row: Any, steps: Material, port: Port) -> bool:
-    """Is a row one of the port's own records, or some columns of it?"""
-    columns = named(row)
-    if not columns or not set(columns) <= set(port.columns):
+def _are_of(rows: Sequence[Any], steps: Material, port: Port) -> bool:
+    """Are rows the port's own records, or some columns of them, each at most once?"""
+    columns = [named(row) for row in rows]
+    names = tuple(columns[0]) if columns and columns[0] else ()
+    if (
+        not names
+        or not set(names) <= set(port.columns)
+        or any(each is None or tuple(each) != names for each in columns)
+    ):
         return False
-    records = [dict(zip(port.columns, record, strict=True)) for _, record in steps]
-    return any(all(canonical(record[name]) == canonical(columns[name]) for name in columns) for record in records)
+    places = [port.columns.index(name) for name in names]
+    records = Counter(canonical(tuple(record[place] for place in places)) for _, record in steps)
+    found = Counter(canonical(tuple(each.values())) for each in columns if each is not None)
+    return not found - records
 
 
 def late_safe(about: About, material: Material) -> Iterator[Question]:

@@ -18,7 +18,7 @@ from firesteel.evidence.onspark import Step
 from firesteel.operators import domains as d
 from firesteel.operators.constants import pool_of
 from firesteel.operators.domains import Pool
-from firesteel.operators.onspark.feeds import Material
+from firesteel.operators.onspark.feeds import LONG, Material
 from firesteel.operators.onspark.operator import Port, SparkOperator
 from firesteel.operators.sampling import from_sample, of_type
 from firesteel.values import durations
@@ -27,8 +27,11 @@ from firesteel.values.records import named
 _START = datetime(2000, 1, 1, tzinfo=UTC)
 _STEPS = (timedelta(0), timedelta(seconds=1), timedelta(seconds=20), timedelta(minutes=7), timedelta(days=1))
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
+_LENGTH = re.compile(r"\d+(?:\.\d+)?\s+[a-z]+")
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 _LENGTHS = (2, 3, 3, 4, 6)
+_LONGEST = 1_100
+"""No buffer that is larger is filled: a hundred such cases in one query are a hundred thousand records."""
 
 
 def constants_of(operator: SparkOperator) -> tuple[Pool, tuple[timedelta, ...]]:
@@ -43,8 +46,9 @@ def constants_of(operator: SparkOperator) -> tuple[Pool, tuple[timedelta, ...]]:
             else:
                 ints.append(int(found))
         strings += [single or double for single, double in _QUOTED.findall(text)]
-        with suppress(Exception):
-            lengths.append(durations.duration(text, "text"))
+        for length in _LENGTH.findall(text):
+            with suppress(Exception):
+                lengths.append(durations.duration(length, "text"))
     found = replace(
         pool,
         ints=tuple(dict.fromkeys(ints)),
@@ -71,30 +75,100 @@ class Maker:
         self._operator, self._seed = operator, seed
         self._pool, self._lengths = constants_of(operator)
         self._fields = [_fields(port, sample) for port in operator.ports]
+        self._loud: list[Material] = []
+        self._seen = 0
 
     def round(self, number: int, count: int) -> list[Material]:
         """So many materials that may run together."""
         rng = Random(f"{self._seed} {number}")
         length = rng.choice(_LENGTHS)
-        moments = list(self._moments(rng, length))
+        if self._operator.has_time and number % 3 == 1:
+            length = max(length, 2 + len(self._fields))  # every port moves its watermark, and then one comes late
+        moments = list(self._moments(rng, length, number % 3))
         if not self._operator.has_time:
             return [self._material(rng, rng.choice(_LENGTHS), moments * 3) for _ in range(count)]
         return [self._material(rng, length, moments) for _ in range(count)]
 
-    def _moments(self, rng: Random, length: int) -> Iterator[datetime]:
-        """Event times: mostly later and later, by steps that the code's windows are about."""
+    def see(self, material: Material, had_output: bool) -> None:
+        """What came of a material. Where few have output, those that had some are worth changing a little."""
+        self._seen += 1
+        if had_output and len(material) <= LONG:
+            self._loud.append(material)
+
+    def _moments(self, rng: Random, length: int, how: int) -> Iterator[datetime]:
+        """Event times: mostly later and later, by steps that the code's windows are about. `how` is in turn 0, 1, 2."""
         steps = [*_STEPS, *self._lengths, *(each + timedelta(seconds=1) for each in self._lengths)]
-        now = _START
-        for place in range(length):
-            yield now
-            step = rng.choice(steps)
-            if place == length - 2 and rng.random() < 0.5:  # the last record closes what the others opened
-                step = max(timedelta(days=1), 3 * sum(self._lengths, timedelta(0)))
-            now = now - step if rng.random() < 0.15 else now + step
-            now = max(now, _START)
+        far = max(timedelta(days=1), 3 * sum(self._lengths, timedelta(0)))
+        moments = [_START]
+        for _ in range(length - 1):
+            moments.append(rng.choice(moments) if rng.random() < 0.12 else moments[-1] + rng.choice(steps))
+        if how == 0:  # the last record closes what the others opened
+            moments[-1] = max(moments) + far
+        elif how == 1 and length > 2:  # it comes when all that was open is closed
+            closed = rng.randrange(1, max(2, length - len(self._fields)))
+            moments[closed:] = [each + far for each in moments[closed:]]
+            moments[-1] = rng.choice(moments[:closed])
+        yield from moments
 
     def _material(self, rng: Random, length: int, moments: list[datetime]) -> Material:
+        if self._loud and len(self._loud) < 0.3 * self._seen and rng.random() < 0.5:
+            return self._varied(rng, rng.choice(self._loud), length, moments)
+        material = self._records(rng, length, moments)
+        how = rng.random()
+        if how < 0.15:
+            return self._with_joined(rng, material)
+        if how < 0.18 and self._buffers:
+            return self._repeated(rng, material)
+        return material
+
+    def _varied(self, rng: Random, material: Material, length: int, moments: list[datetime]) -> Material:
+        """Records of a material, some of them with another value."""
+        made: list[Step] = []
+        for place in range(length):
+            name, row = rng.choice(material)
+            fields = next(each for each in self._fields if each.port.name == name)
+            at = rng.randrange(len(row))
+            if not fields.rows and rng.random() < 0.4:
+                other = rng.choice([value[at] for port, value in material if port == name])
+                row = _put(row, at, rng.choice((other, fields.domains[at].pooled(rng, self._pool))))
+            if fields.port.time is not None and not fields.rows:
+                row = _put(row, fields.port.time, self._moment(fields, moments[place]))
+            made.append((name, row))
+        return tuple(made)
+
+    def _moment(self, fields: _Fields, moment: datetime) -> datetime:
+        kind = fields.port.schema.fields[fields.port.time or 0].dataType.typeName()
+        return moment if kind == "timestamp" else moment.replace(tzinfo=None)
+
+    @property
+    def _buffers(self) -> list[int]:
+        """Constants that may be the size of a buffer."""
+        return [each for each in self._pool.ints if LONG < each <= _LONGEST]
+
+    def _with_joined(self, rng: Random, material: Material) -> Material:
+        """The same with one text that is made of the texts of a record: a condition may compare these."""
+        texts = [[value for value in row if isinstance(value, str)] for _, row in material]
+        makers = [each for each in texts if len(each) > 1]
+        places = [
+            (at, place)
+            for at, (_, row) in enumerate(material)
+            for place, value in enumerate(row)
+            if isinstance(value, str) and (len(texts[at]) == 1 or len(self._fields) == 1)
+        ]
+        if not makers or not places:
+            return material
+        (at, place), joined = rng.choice(places), "".join(rng.choice(makers))
+        name, row = material[at]
+        return (*material[:at], (name, _put(row, place, joined)), *material[at + 1 :])
+
+    def _repeated(self, rng: Random, material: Material) -> Material:
+        """One record so often that a buffer is full, and then the others."""
+        size = rng.choice(self._buffers) + rng.randint(0, 2)
+        return (*[material[0]] * size, *material[1:])
+
+    def _records(self, rng: Random, length: int, moments: list[datetime]) -> Material:
         palettes: dict[tuple[str, str], list[Any]] = {}
+        exact = rng.random() < 0.2  # nothing but constants of the code, as they are
         ports = [rng.choice(self._fields) for _ in range(length)]
         missing = [each for each in self._fields if each not in ports]
         for place, each in zip(rng.sample(range(length), min(len(missing), length)), missing, strict=False):
@@ -103,7 +177,7 @@ class Maker:
         made: list[Step] = []
         for place, fields in enumerate(ports):
             before = next((row for name, row in made if name == fields.port.name), None)
-            row = self._row(rng, fields, palettes, moments[place])
+            row = self._row(rng, fields, palettes, moments[place], exact=exact)
             if alike and before is not None:
                 kept = rng.randrange(len(row))
                 row = tuple(new if at in (kept, fields.port.time) else old for at, (new, old) in _places(row, before))
@@ -111,13 +185,18 @@ class Maker:
         return tuple(made)
 
     def _row(
-        self, rng: Random, fields: _Fields, palettes: dict[tuple[str, str], list[Any]], moment: datetime
+        self,
+        rng: Random,
+        fields: _Fields,
+        palettes: dict[tuple[str, str], list[Any]],
+        moment: datetime,
+        *,
+        exact: bool,
     ) -> tuple[Any, ...]:
         if fields.rows:
             return rng.choice(fields.rows)
-        return tuple(
-            self._value(rng, place, name, fields, palettes, moment) for place, name in enumerate(fields.port.columns)
-        )
+        names = enumerate(fields.port.columns)
+        return tuple(self._value(rng, at, name, fields, palettes, moment, exact=exact) for at, name in names)
 
     def _value(
         self,
@@ -127,18 +206,36 @@ class Maker:
         fields: _Fields,
         palettes: dict[tuple[str, str], list[Any]],
         moment: datetime,
+        *,
+        exact: bool,
     ) -> Any:
         kind = fields.port.schema.fields[place].dataType.typeName()
         if place == fields.port.time:
-            return moment if kind == "timestamp" else moment.replace(tzinfo=None)
+            return self._moment(fields, moment)
         domain = fields.domains[place]
         shared = name if name in self._operator.key or len(self._fields) > 1 else f"{fields.port.name}.{name}"
         palette = palettes.setdefault((shared, kind), [])
-        if len(palette) < 3:
+        if exact and len(palette) < 2 and (known := self._constants(domain)):
+            palette.append(rng.choice(known))
+        elif len(palette) < 3 and not exact:
             pooled = rng.random() < 0.6
             value = domain.pooled(rng, self._pool) if pooled else domain.random(rng)
             palette.append(_small(value) if rng.random() < 0.3 else value)
+        elif not palette:
+            palette.append(domain.random(rng))
         return rng.choice(palette)
+
+    def _constants(self, domain: d.Domain) -> tuple[Any, ...]:
+        """The code's constants of a type, as they are."""
+        match domain:
+            case d.Ints():
+                return tuple(each for each in self._pool.ints if domain.low <= each <= domain.high)
+            case d.Floats():
+                return self._pool.floats
+            case d.Texts():
+                return self._pool.strings
+            case _:
+                return ()
 
 
 def _places(row: tuple[Any, ...], before: tuple[Any, ...]) -> Iterator[tuple[int, tuple[Any, Any]]]:

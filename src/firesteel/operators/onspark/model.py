@@ -149,7 +149,7 @@ def _counts(about: About, material: Material, wrong: Callable[[int], bool]) -> I
 
         def judge(gave: Sequence[Gave], feed: Feed = feed) -> OnSpark | None:
             for number, rows in enumerate(gave[0].instants):
-                if wrong(len(rows)):
+                if len(feed.batches[number]) == 1 and wrong(len(rows)):
                     return Fired(feed.fed(about.operator, rows, until=number))
             return None
 

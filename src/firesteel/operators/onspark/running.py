@@ -42,8 +42,9 @@ class Runner:
     operator: SparkOperator
     seconds: float = 60.0
     """A micro-batch that takes longer counts as hanging."""
-    alone_at_most: int = 8
+    streams_at_most: int = 8
     """So many runs of a round are run by themselves; the others are left out."""
+    jobs_at_most: int = 80
     until: float = float("inf")
     """When nothing more is run by itself, by the monotonic clock."""
     bulk: bool = True
@@ -59,7 +60,7 @@ class Runner:
                     (feed.under, feed.interval, feed.close, feed.state, feed.again, feed.retried), []
                 ).append(feed)
         found: dict[str, Result] = {}
-        left = self.alone_at_most
+        left = self.streams_at_most if self.operator.streams else self.jobs_at_most
         for group in groups.values():
             results = self._together(group)
             rest = [feed for feed, result in zip(group, results, strict=True) if isinstance(result, NotRun)]

@@ -1,0 +1,233 @@
+"""What the search on Spark finds: recall, precision and time to evidence on `benchmarks/operators`, beside the paper.
+
+Each instance goes through the six properties in the testing order. A check ends with evidence, after 300 cases, or
+after 60 s. "Precision" is the paper's word for specificity: of the pairs that keep a property, how many are not
+flagged. Recall is counted on the pairs that the order reaches. Evidence is not made smaller here.
+
+The machine may be shared, and a session short, so the run can be cut into parts. OPERATORS_RESULTS=file.jsonl keeps
+every check, and a later run with the same file goes on with what is missing there; its table shows all that is in the
+file. These choose a part: OPERATORS_INSTANCE (a part of a name), OPERATORS_KIND (as in answers.json, or its start),
+OPERATORS_PROPERTY, OPERATORS_WAYS (ours, hybrid, unordered), OPERATORS_SEEDS (how many, for ours). OPERATORS_MINUTES
+ends the run after so long. OPERATORS_QUICK=1 makes one seed of ours, with 60 cases a check. OPERATORS_CLOCK=cpu counts
+the processor's time of this process, Spark's and its Python workers': on a quiet machine of two cores they work side by
+side, so less time passes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from statistics import mean
+
+from run import Bound
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.operators.checks import Check, CpuClock, Results
+from benchmarks.operators.hybrid import HybridMaker
+from benchmarks.operators.suite import SIX, Instance, instances
+
+from firesteel import Verdict
+from firesteel.operators.onspark import examine, running
+from firesteel.operators.onspark.analysis import delays_for, possible, settled_by_others, why_not
+from firesteel.operators.onspark.examine import Budget, Examiner
+from firesteel.operators.onspark.making import Maker
+from firesteel.operators.onspark.model import About
+from firesteel.operators.onspark.operator import SparkKind
+from firesteel.operators.onspark.running import Runner
+from firesteel.operators.onspark.sinks import SinkRunner
+
+# Spark's Python workers import the instances, as they would a user's module.
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [sys.path[0], os.environ.get("PYTHONPATH")]))
+QUICK = bool(os.environ.get("OPERATORS_QUICK"))
+CASES = 60 if QUICK else 300
+SECONDS = 20.0 if QUICK else 60.0
+SEEDS = int(os.environ.get("OPERATORS_SEEDS", "1" if QUICK else "3"))
+WAYS = os.environ.get("OPERATORS_WAYS", "ours" if QUICK else "ours,hybrid,unordered").split(",")
+BY_CPU = os.environ.get("OPERATORS_CLOCK") == "cpu"
+UNTIL = time.monotonic() + 60 * float(os.environ.get("OPERATORS_MINUTES", "1e6"))
+PAPER = {  # recall in percent and seconds of the paper's hybrid
+    "deterministic": (74.7, 78.8),
+    "one_to_one": (100.0, 124.3),
+    "non_blocking": (83.3, 31.9),
+    "stateless": (86.4, 25.8),
+    "commutative": (90.0, 23.5),
+    "partition_isolated": (94.6, 18.3),
+}
+PAPERS_DELAYS = (timedelta(seconds=2), timedelta(seconds=5))
+
+
+def chosen() -> list[Instance]:
+    """The instances of this part."""
+    name, kind = os.environ.get("OPERATORS_INSTANCE", ""), os.environ.get("OPERATORS_KIND", "")
+    return [each for each in instances() if name in each.name and each.kind.startswith(kind)]
+
+
+def applicable(instance: Instance) -> list[str]:
+    """Those of the six that make sense for an instance, in the testing order."""
+    operator = instance.operator
+    return [each for each in SIX if each in possible(operator) and why_not(each, operator) is None]
+
+
+def examiner_of(instance: Instance, way: str, seed: int) -> Examiner:
+    from firesteel.spark.session.start import session
+
+    operator = instance.operator
+    hybrid = way == "hybrid"
+    about = About(operator, delays=PAPERS_DELAYS if hybrid else delays_for(operator))
+    maker = (HybridMaker if hybrid else Maker)(operator, seed=seed)
+    runner = (SinkRunner if operator.kind is SparkKind.SINK else Runner)(session(), operator)
+    return Examiner(about, runner, maker, shrinks=False)
+
+
+def checked(instance: Instance, way: str, seed: int, names: Iterable[str]) -> Iterator[Check]:
+    """The answers for an instance; in the testing order, but for `unordered`."""
+    examiner, done = examiner_of(instance, way, seed), {}
+    clock = CpuClock() if BY_CPU else time
+    for name in names:
+        known = None if way == "unordered" else settled_by_others(name, instance.operator, done)
+        start = clock.monotonic()
+        if known is None:
+            examine.time = running.time = clock  # type: ignore[assignment]
+            known = examiner.answer(name, Budget(CASES, start + SECONDS))
+            examine.time = running.time = time  # type: ignore[assignment]
+        done[name] = known
+        yield Check(
+            way,
+            seed,
+            instance.name,
+            name,
+            known.verdict is Verdict.FALSE,
+            known.settled_by or "",
+            known.tests,
+            known.outputs,
+            round(clock.monotonic() - start, 2),
+            known.why,
+        )
+
+
+def run_all(results: Results) -> None:
+    """Every check that is not in the results yet."""
+    only = os.environ.get("OPERATORS_PROPERTY")
+    for way in WAYS:
+        for seed in range(SEEDS if way == "ours" else 1):
+            for instance in chosen():
+                names = applicable(instance)
+                if way == "unordered":  # with the same seed, what the order reached was checked already
+                    mine = [results.checks.get(("ours", 0, instance.name, name)) for name in names]
+                    names = [each.property for each in mine if each is not None and each.settled_by]
+                if only:
+                    names = [each for each in names if each == only]
+                if all((way, seed, instance.name, name) in results.checks for name in names):
+                    continue
+                if time.monotonic() > UNTIL:
+                    print("  the time is over: there is more to do")
+                    return
+                for check in checked(instance, way, seed, names):
+                    results.add(check)
+                    _tell(instance, check)
+
+
+def _tell(instance: Instance, check: Check) -> None:
+    found = f"{'evidence' if check.violated else 'none'} ({check.settled_by or check.cases}) {_wrong(instance, check)}"
+    said = f"  {check.seconds:6.1f} s {check.way} {check.seed} {check.instance}, {check.property}: {found}"
+    print(said, file=sys.stderr, flush=True)
+
+
+def _wrong(instance: Instance, check: Check) -> str:
+    if check.violated and check.property in instance.yes:
+        return "FLAGGED"
+    missed = not check.violated and check.property in instance.no and instance.reached(check.property)
+    return "MISSED" if missed else ""
+
+
+@cache
+def by_name() -> dict[str, Instance]:
+    return {each.name: each for each in instances()}
+
+
+def pairs(checks: Iterable[Check], *, violated: bool) -> list[Check]:
+    """The checks of pairs that violate a property, or keep it, that the order reaches."""
+    found = []
+    for check in checks:
+        instance = by_name()[check.instance]
+        claimed = instance.no if violated else instance.yes
+        if check.property in claimed and instance.reached(check.property):
+            found.append(check)
+    return found
+
+
+def share(checks: list[Check]) -> float:
+    return sum(each.violated for each in checks) / len(checks) if checks else float("nan")
+
+
+def measure() -> Mapping[str, Bound]:
+    results = Results()
+    run_all(results)
+    unit = "s of processor time" if BY_CPU else "s"
+    print(f"{len(instances())} instances; {CASES} cases or {SECONDS:.0f} {unit} for a check without evidence")
+    print("recall in percent (mean seconds to evidence, a miss with its limit; pairs)")
+    print(f"  {'':20}" + "".join(f"{name:>22}" for name in SIX))
+    for way in ("ours", "hybrid"):
+        cells = []
+        for name in SIX:
+            some = [each for each in pairs(results.of(way), violated=True) if each.property == name]
+            took = f"{mean(each.seconds for each in some):.1f}" if some else "-"
+            cells.append(f"{100 * share(some):.1f} ({took}; {len(some)})")
+        print(f"  {way:20}" + "".join(f"{cell:>22}" for cell in cells))
+    print(f"  {'the paper, hybrid':20}" + "".join(f"{f'{PAPER[n][0]} ({PAPER[n][1]})':>22}" for n in SIX))
+    return bounds(results)
+
+
+def bounds(results: Results) -> dict[str, Bound]:
+    ours = results.of("ours")
+    violating, keeping = pairs(ours, violated=True), pairs(ours, violated=False)
+    for check in sorted(violating, key=lambda each: each.key):
+        if not check.violated:
+            print(
+                f"  missed (seed {check.seed}): {check.instance}, {check.property} after {check.cases} cases"
+                f" in {check.seconds} s, {check.outputs} with output {check.why}"
+            )
+    flagged = [each for way in ("ours", "hybrid", "unordered") for each in _kept(results.of(way)) if each.violated]
+    for check in flagged:
+        print(f"  FLAGGED ({check.way}, seed {check.seed}): {check.instance}, {check.property}")
+    short = [each for each in keeping if not each.violated and each.cases < CASES]
+    print(
+        f"  precision (specificity): {len(keeping)} pairs that keep a property, {len(flagged)} flagged;"
+        f" {len(short)} of them ended by time before {CASES} cases"
+    )
+    first = [each for each in ours if each.seed == 0]
+    tested = [each for each in first if not each.settled_by]
+    print(f"  checks with the testing order: {len(tested)} instead of {len(first)} (the paper: 227 instead of 336)")
+    against = _disagreeing(results)
+    print(f"  without the order: {len(results.of('unordered'))} more checks, {len(against)} answers differ")
+    for check in against:
+        print(f"    {check.instance}, {check.property}: {'evidence' if check.violated else 'no evidence'}")
+    by_property = [share([each for each in violating if each.property == name]) for name in SIX]
+    return {
+        "precision": Bound(1 - len([e for e in flagged if e.way == "ours"]) / max(1, len(keeping)), at_least=1.0),
+        "recall": Bound(share(violating), at_least=0.95),
+        "recall of the worst property": Bound(min(by_property), at_least=0.9),
+        "mean seconds to evidence": Bound(mean(each.seconds for each in violating), at_most=10.0),
+        "answers that differ without the order": Bound(len(against), at_most=0),
+    }
+
+
+def _kept(checks: list[Check]) -> list[Check]:
+    """Checks of pairs that keep a property, whether the order reaches them or not."""
+    return [each for each in checks if each.property in by_name()[each.instance].yes]
+
+
+def _disagreeing(results: Results) -> list[Check]:
+    """Checks without the order whose answer is not what the order settled. What is not deterministic was left open."""
+    found = []
+    for check in results.of("unordered"):
+        settled = results.checks["ours", 0, check.instance, check.property]
+        if settled.settled_by != "deterministic" and settled.violated != check.violated:
+            found.append(check)
+    return found
