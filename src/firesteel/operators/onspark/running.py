@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from firesteel.errors import InvalidArgument
 from firesteel.operators.onspark.feeds import Failed, Feed, Gave, NotRun, Result, distinct
 from firesteel.operators.onspark.operator import SparkOperator
+from firesteel.operators.onspark.trying import Trying
 from firesteel.perturb.changes import ShufflePartitions, Variant
 from firesteel.spark.bulk.together import exercise_together
 from firesteel.spark.engines.exercise import exercise, exercise_apart
@@ -48,11 +49,17 @@ class Runner:
     until: float = float("inf")
     """When nothing more is run by itself, by the monotonic clock."""
     bulk: bool = True
+    trying: Trying | None = None
+    """Runs feeds in Python, where that is possible."""
+    in_python: bool = False
+    """Are feeds run in Python now?"""
     _known: dict[str, Result] = field(default_factory=dict)
     _refused: int = 0
 
     def screened(self, feeds: Sequence[Feed]) -> list[Result]:
         """What came of some feeds; `NotRun` where there was no time."""
+        if self.in_python and self.trying is not None:
+            return self.trying.results(feeds)
         groups: dict[Any, list[Feed]] = {}
         for feed in distinct(feeds):
             if repr(feed) not in self._known:
