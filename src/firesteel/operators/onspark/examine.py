@@ -57,6 +57,8 @@ class _Tally:
     failed: int = 0
     example: str = ""
     always: bool = False
+    hung: int = 0
+    """How many tests had nothing but runs that did not come to an end in time."""
 
     def add(self, results: Sequence[Sequence[Result]]) -> bool:
         """Count one test; did it have any output?"""
@@ -68,6 +70,7 @@ class _Tally:
         self.failed += bool(failures)
         self.example = self.example or (failures[0].message if failures else "")
         self.always = self.always or any(each.always for each in failures)
+        self.hung += all(isinstance(each, Failed) and each.hangs for each in ran)
         output = any(isinstance(each, Gave) and (has_output(each.rows) or any(each.state)) for each in ran)
         self.outputs += output
         return output
@@ -80,6 +83,12 @@ class _Tally:
         if self.failed:
             return f"it failed in every test ({self.example})" if self.failed == self.tests else self.example
         return "no test had any output" if self.tests else "nothing that can be fed says anything about it"
+
+    @property
+    def trouble(self) -> str:
+        """What went wrong in some of the tests, where others had output."""
+        some = self.failed if self.outputs else 0
+        return f"{self.failed} of {self.tests} tests did not come to their end: {self.example}" if some else ""
 
 
 @dataclass(frozen=True)
@@ -127,10 +136,18 @@ class Examiner:
 
     def _finding(self, property: str, found: _Found | None, tally: _Tally) -> Finding:
         key = ", ".join(self.about.operator.key) if property == "partition_isolated" else None
-        if tally.always:
+        if tally.always or tally.hung == tally.tests > 0:
             self.broken = tally.example
         if found is None:
-            return Finding(property, Verdict.INCONCLUSIVE, tally.tests, outputs=tally.outputs, why=tally.why, key=key)
+            return Finding(
+                property,
+                Verdict.INCONCLUSIVE,
+                tally.tests,
+                outputs=tally.outputs,
+                why=tally.why,
+                trouble=tally.trouble,
+                key=key,
+            )
         return Finding(
             property,
             Verdict.TRUE if property == "prolific" else Verdict.FALSE,
