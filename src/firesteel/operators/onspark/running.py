@@ -31,8 +31,8 @@ _REFUSALS = 2
 """So many queries of many cases in a row have to fail before none is tried any more."""
 
 
-_RETRIED = 2
-"""So many runs of a round have tasks that are retried."""
+_RETRIED = 4
+"""So many runs have tasks that are retried: each is run by itself, and takes long."""
 
 
 @dataclass
@@ -55,6 +55,7 @@ class Runner:
     """Are feeds run in Python now?"""
     _known: dict[str, Result] = field(default_factory=dict)
     _refused: int = 0
+    _retried: int = 0
 
     def screened(self, feeds: Sequence[Feed]) -> list[Result]:
         """What came of some feeds; `NotRun` where there was no time."""
@@ -72,8 +73,12 @@ class Runner:
             results = self._together(group)
             rest = [feed for feed, result in zip(group, results, strict=True) if isinstance(result, NotRun)]
             found |= {repr(feed): result for feed, result in zip(group, results, strict=True)}
-            now = rest[: _RETRIED if group[0].retried else max(left, 1)]
-            left -= len(now)
+            if group[0].retried:
+                now = rest[: min(2, _RETRIED - self._retried)]
+                self._retried += len(now)
+            else:
+                now = rest[: max(left, 1)]
+                left -= len(now)
             if now and time.monotonic() < self.until:
                 found |= {repr(feed): result for feed, result in zip(now, self._apart(now), strict=True)}
         self._known |= {name: result for name, result in found.items() if not isinstance(result, NotRun)}
@@ -81,9 +86,10 @@ class Runner:
 
     def alone(self, feed: Feed) -> Result:
         """What comes of a feed that is run by itself, in Python workers that know nothing of other runs."""
-        with new_workers(self.spark.sparkContext) as name, self._tasks_of(feed):
+        with new_workers(self.spark.sparkContext) as name:
             try:
-                trace = exercise(self.spark, self._case(feed), self._subject(feed), self._how(feed), _to_the_end)
+                with self._tasks_of(feed):
+                    trace = exercise(self.spark, self._case(feed), self._subject(feed), self._how(feed), _to_the_end)
                 return _gave(trace)
             except SubjectFailure as failure:
                 return _failed(failure)
@@ -122,11 +128,14 @@ class Runner:
 
     def _apart(self, feeds: Sequence[Feed]) -> list[Result]:
         """Runs by themselves, several at once."""
-        with new_workers(self.spark.sparkContext) as name, self._tasks_of(feeds[0]):
+        with new_workers(self.spark.sparkContext) as name:
             try:
                 cases = [self._case(feed) for feed in feeds]
-                traces = exercise_apart(self.spark, cases, self._subject(feeds[0]), self._how(feeds[0]))
-                return [_failed(each) if isinstance(each, SubjectFailure) else _gave(each) for each in traces]
+                with self._tasks_of(feeds[0]):
+                    traces = exercise_apart(self.spark, cases, self._subject(feeds[0]), self._how(feeds[0]))
+                return [_outcome(each, feeds[0]) for each in traces]
+            except SubjectFailure:  # tasks cannot be retried here
+                return [NotRun()] * len(feeds)
             except InvalidArgument as error:
                 return [_refused(error, feed) for feed in feeds]
             finally:
@@ -189,6 +198,13 @@ def _rows(now: Instant) -> tuple[Any, ...]:
 
 def _failed(failure: SubjectFailure) -> Failed:
     return Failed(str(failure), always=not failure.depends_on_case, hangs=failure.hangs)
+
+
+def _outcome(found: Trace | SubjectFailure, feed: Feed) -> Result:
+    if isinstance(found, SubjectFailure):
+        # Where tasks are retried, the failure may be that of what lets them fail, and not of the operator.
+        return NotRun() if feed.retried else _failed(found)
+    return _gave(found)
 
 
 def _refused(error: InvalidArgument, feed: Feed) -> Result:
