@@ -78,6 +78,66 @@ def joining(left: Any, right: Any) -> Any:
     return left.withWatermark("ts", "1 minute").join(right.withWatermark("us", "1 minute"), F.expr(IN_TIME))
 
 
+def marked_and_kept(frame: Any) -> Any:
+    """The watermark is there, and nothing goes by it."""
+    return frame.withWatermark("ts", "10 minutes").select("k", "ts")
+
+
+def marked_and_dropped(frame: Any) -> Any:
+    return frame.withWatermark("ts", "10 minutes").dropDuplicatesWithinWatermark(["k", "ts"]).select("k", "ts")
+
+
+def counted_in_memory(key: Any, frames: Any, state: Any) -> Any:
+    """Counts in a module of the worker's process, which a restart does not bring back."""
+    import sys
+    import types
+
+    import pandas as pd
+
+    memory: Any = sys.modules.setdefault("memory_of_the_worker", types.ModuleType("memory_of_the_worker"))
+    seen = vars(memory).setdefault("seen", {})
+    seen[key] = seen.get(key, 0) + sum(map(len, frames))
+    yield pd.DataFrame({"k": [key[0]], "n": [seen[key]]})
+
+
+def counted_in_state(key: Any, frames: Any, state: Any) -> Any:
+    import pandas as pd
+
+    seen = (state.get[0] if state.exists else 0) + sum(map(len, frames))
+    state.update((seen,))
+    yield pd.DataFrame({"k": [key[0]], "n": [seen]})
+
+
+def numbered_in_memory(frame: Any) -> Any:
+    """Numbers rows in a module of the worker's process: a task that is retried goes on from its first attempt."""
+
+    def numbered(frames: Any) -> Any:
+        import sys
+        import types
+
+        memory: Any = sys.modules.setdefault("numbers_of_the_worker", types.ModuleType("numbers_of_the_worker"))
+        for each in frames:
+            start = vars(memory).setdefault("next", 0)
+            memory.next = start + len(each)
+            yield each.assign(n=range(start, start + len(each)))
+
+    return frame.mapInPandas(numbered, KEYED)
+
+
+def numbered_in_the_task(frame: Any) -> Any:
+    def numbered(frames: Any) -> Any:
+        start = 0
+        for each in frames:
+            yield each.assign(n=range(start, start + len(each)))
+            start += len(each)
+
+    return frame.mapInPandas(numbered, KEYED)
+
+
+def keeping_state(function: Any) -> Any:
+    return operators.state_function(function, key="k", input=KEYED, output=KEYED, state="n INT")
+
+
 def streaming(function: Any, input: Any = KEYED, **more: Any) -> Any:
     return operators.transformation(function, input=input, **more)
 
@@ -92,19 +152,31 @@ PLANTED = [
     ("clock_free", streaming(stamped_by_clock), streaming(stamped_by_record)),
     ("deterministic", job(listed_as_they_come), job(listed_in_order)),
     ("order_independent", job(first_of_ties), job(first_of_all)),
+    ("deterministic", job(numbered_in_memory), job(numbered_in_the_task)),
     ("state_bounded", streaming(seen_for_ever, TIMED, key="k"), streaming(seen_for_a_while, TIMED, key="k")),
+    ("late_safe", streaming(marked_and_kept, TIMED, key="k"), streaming(marked_and_dropped, TIMED, key="k")),
+    ("restart_safe", keeping_state(counted_in_memory), keeping_state(counted_in_state)),
 ]
+NOON = datetime(2000, 1, 1, 12, tzinfo=UTC)
+ROWS = {KEYED: [("a", 1), ("a", 2), ("b", 1)], TIMED: [("a", NOON), ("b", NOON + timedelta(hours=1))]}
+
+
+@pytest.fixture(autouse=True)
+def little_shrinking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows are given, and small."""
+    monkeypatch.setattr("firesteel.operators.onspark.examine._SHRINK_SECONDS", 0.1)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, wrong, right", PLANTED, ids=[wrong.name for _, wrong, _ in PLANTED])
+@pytest.mark.parametrize("name, wrong, right", PLANTED, ids=[f"{name}-{wrong.name}" for name, wrong, _ in PLANTED])
 def test_the_wrong_one_is_found_and_the_right_one_is_not(spark: Any, name: str, wrong: Any, right: Any) -> None:
+    rows = ROWS[TIMED if wrong.has_time else KEYED]
     with pytest.raises(fs.Falsified) as failure:
-        fs.holds(wrong, name, tests=24, seconds=40, spark=spark)
+        fs.holds(wrong, name, tests=8, seconds=40, sample=rows, spark=spark)
     finding = failure.value.report.evidence.finding
     assert finding.evidence and finding.confirmed and finding.replay
     assert wrong.name in str(failure.value)
-    kept = fs.analyze(right, name, tests=6, seconds=20, spark=spark)[name]
+    kept = fs.analyze(right, name, tests=2, seconds=20, sample=rows, spark=spark)[name]
     assert kept.verdict is fs.Verdict.INCONCLUSIVE and not kept.why and kept.outputs
 
 

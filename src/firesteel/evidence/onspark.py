@@ -25,6 +25,8 @@ class Fed:
     """Over how many partitions the records of a batch are dealt, one by one."""
     columns: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """The columns of every port."""
+    retried: bool = False
+    """Did every task of the last stage fail once, and was run again?"""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,9 @@ _BY_KIND = {
     ): "what comes out of a record depends on earlier ones, so its state has to be kept in a checkpoint, and bounded",
     ("transformation", "partition_isolated"): "the result for a key depends on other keys that are in the stream",
     ("transformation", "batch_independent"): "the result depends on when the trigger fires and how much it reads",
+    ("processor", "stateless"): "what comes out of a record depends on earlier ones: its state has to be bounded",
+    ("state_function", "stateless"): "what comes out of a record depends on earlier ones: its state has to be bounded",
+    ("sink", "idempotent"): "rows that a source sends again, after a restart further back, are written again",
     ("sink", "deterministic"): "the same batches leave something else behind each time",
     ("pandas_udf", "row_wise"): "Arrow cuts partitions into batches of spark.sql.execution.arrow.maxRecordsPerBatch "
     "rows: the result for a row depends on where the cuts are",

@@ -81,6 +81,8 @@ def _how(seen: Fed) -> str:
     said = [f"in {seen.dealt} partitions"] if seen.dealt > 1 else []
     if seen.under.changes:
         said.append(f"with {seen.under}")
+    if seen.retried:
+        said.append("with every task retried")
     if seen.interval is not None:
         said.append(f"with {durations.text(seen.interval)} between batches")
     return ", ".join(said)

@@ -39,18 +39,23 @@ def raises_in_one_partition(frame: Any) -> Any:
 
 @pytest.mark.slow
 def test_failures_are_answers(spark: Any) -> None:
+    """Every property is answered, within the time, and Spark can be used afterwards."""
     said = {}
     for wrong in (missing_table, wrong_schema, dies, hangs):
         operator = operators.transformation(wrong, input="n INT", engine="batch")
-        table = fs.analyze(operator, "one_to_one", tests=1, seconds=3, spark=spark)
-        finding = table["one_to_one"]
-        assert finding.verdict is fs.Verdict.INCONCLUSIVE and not finding.outputs
-        said[wrong.__name__] = finding.why
+        table = fs.analyze(operator, "one_to_one", "order_independent", tests=1, seconds=3, spark=spark)
+        for finding in table.values():
+            assert finding.verdict is fs.Verdict.INCONCLUSIVE and not finding.outputs and finding.why
+        said[wrong.__name__] = table["order_independent"].why
     assert "nowhere_to_be_found" in said["missing_table"]
     assert "longer than" in said["hangs"]
     assert said["dies"] and said["wrong_schema"]
+    with pytest.raises(fs.Vacuous, match="nowhere_to_be_found"):
+        fs.holds(operators.transformation(missing_table, input="n INT"), "deterministic", tests=1, spark=spark)
     some = operators.transformation(raises_in_one_partition, input="n INT", engine="batch")
-    rows = [(0,), (1,), (2,)]
-    table = fs.analyze(some, "partition_independent", sample=rows, tests=3, seconds=20, spark=spark)
+    options: dict[str, Any] = {"sample": [(0,), (1,), (2,)], "tests": 4, "seconds": 20, "spark": spark}
+    table = fs.analyze(some, "one_to_one", "partition_independent", "total", **options)
     assert table["partition_independent"].verdict is fs.Verdict.INCONCLUSIVE
+    assert table["total"].verdict is fs.Verdict.FALSE and "ZeroDivisionError" in table["total"].evidence
+    assert any("ZeroDivisionError" in finding.trouble + finding.why for finding in table.values())
     assert spark.range(3).count() == 3

@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from firesteel import operators
+from firesteel.evidence.onspark import Raised
 from firesteel.evidence.operators import Finding
 from firesteel.logic.verdicts import Verdict
 from firesteel.operators.examine import decoded
@@ -19,6 +21,7 @@ from firesteel.operators.onspark.harder import QUESTIONS
 from firesteel.operators.onspark.making import Maker
 from firesteel.operators.onspark.model import About
 from firesteel.operators.onspark.running import Runner
+from firesteel.report.onspark import sentence
 from firesteel.values.records import Record
 
 KEYED = operators.transformation(lambda frame: frame, input="k STRING, n INT", key="k")
@@ -96,6 +99,56 @@ def test_a_failure_is_never_evidence() -> None:
     assert searched(MadeUp(fails_later), "stateless").verdict is Verdict.INCONCLUSIVE
     finding = searched(MadeUp(lambda feed: Failed("boom", always=True)), "stateless")
     assert "boom" in finding.why and finding.tests <= 24
+
+
+def test_what_fails_in_some_tests_is_told() -> None:
+    def fails_for_some(feed: Feed) -> Result:
+        return Failed("boom") if any(row[0] == "" for batch in feed.batches for _, row in batch) else as_it_is(feed)
+
+    finding = searched(MadeUp(fails_for_some), "stateless")
+    assert finding.verdict is Verdict.INCONCLUSIVE and finding.outputs and not finding.why
+    assert finding.trouble.endswith("of 50 tests did not come to their end: boom")
+
+
+def test_an_operator_that_always_hangs_is_not_run_again() -> None:
+    examiner = Examiner(About(KEYED), MadeUp(lambda feed: Failed("took longer", hangs=True)), Maker(KEYED))
+    finding = examiner.answer("stateless", Budget(3, time.monotonic() + 20))
+    assert "took longer" in finding.why and examiner.broken == "took longer"
+    raising = Examiner(About(KEYED), MadeUp(lambda feed: Failed("boom")), Maker(KEYED))
+    assert "boom" in raising.answer("stateless", Budget(3, time.monotonic() + 20)).why and not raising.broken
+
+
+def test_raising_is_the_evidence_where_that_is_the_question() -> None:
+    def without_nulls(feed: Feed) -> Result:
+        return Failed("boom") if any(None in row for batch in feed.batches for _, row in batch) else as_it_is(feed)
+
+    finding = searched(MadeUp(without_nulls), "null_safe")
+    assert finding.verdict is Verdict.FALSE and isinstance(finding.proof, Raised) and finding.proof.error == "boom"
+    assert searched(MadeUp(without_nulls), "total").verdict is Verdict.INCONCLUSIVE
+    assert searched(MadeUp(lambda feed: Failed("slow", hangs=True)), "total", tests=3).verdict is Verdict.INCONCLUSIVE
+    hidden = MadeUp(as_it_is, hidden=without_nulls)
+    assert searched(hidden, "null_safe").verdict is Verdict.INCONCLUSIVE, "only a run by itself is evidence"
+
+
+def test_a_column_that_changes_its_value_is_not_kept() -> None:
+    def one_more(feed: Feed) -> Result:
+        return Gave(tuple(tuple(Record(k=row[0], n=row[1] + 1) for _, row in batch) for batch in feed.batches))
+
+    assert searched(MadeUp(one_more), "keeps_columns").verdict is Verdict.FALSE
+    assert searched(MadeUp(as_it_is), "keeps_columns").verdict is Verdict.INCONCLUSIVE
+
+
+def test_nothing_that_comes_out_may_mean_that_it_waits() -> None:
+    def after_a_pause(feed: Feed) -> Result:
+        waited = feed.interval > timedelta(minutes=2)
+        return running_count(feed) if waited else Gave(((),) * len(feed.batches))
+
+    finding = searched(MadeUp(after_a_pause), "stateless")
+    assert finding.verdict is Verdict.FALSE and "2 days between batches" in sentence(finding.proof)  # type: ignore[arg-type]
+    replayed = Examiner(About(KEYED), MadeUp(after_a_pause), Maker(KEYED)).replayed(
+        "stateless", decoded(finding.replay)
+    )
+    assert replayed.verdict is Verdict.FALSE
 
 
 def test_one_witness_proves_that_there_may_be_several() -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark import cloudpickle
 
 import firesteel as fs
 from firesteel import operators
@@ -61,37 +65,100 @@ class Writer:
     def close(self, error: Exception | None) -> None: ...
 
 
+def _folder(tmp_path: Path) -> str:
+    return tempfile.mkdtemp(dir=tmp_path)
+
+
+def _read_json(place: str) -> list[Any]:
+    return [row for file in Path(place).iterdir() for row in _rows(json.loads(file.read_text()))]
+
+
+def _read_parquet(place: str) -> Any:
+    import pandas as pd
+
+    return pd.concat([pd.read_parquet(file) for file in Path(place).glob("**/*.parquet")])
+
+
+def _read_table(place: str) -> list[Any]:
+    with contextlib.closing(sqlite3.connect(place)) as table:
+        return list(table.execute("select k, n from rows"))
+
+
+def append(frame: Any, batch_id: int, place: str) -> None:
+    _, name = tempfile.mkstemp(dir=place)
+    Path(name).write_text(json.dumps([row.asDict() for row in frame.collect()]))
+
+
+def by_batch(frame: Any, batch_id: int, place: str) -> None:
+    Path(place, f"{batch_id}").write_text(json.dumps([row.asDict() for row in frame.collect()]))
+
+
+def parquet_appended(frame: Any, batch_id: int, place: str) -> None:
+    frame.write.mode("append").parquet(f"{place}/table")
+
+
+def parquet_by_batch(frame: Any, batch_id: int, place: str) -> None:
+    frame.write.mode("overwrite").parquet(f"{place}/table/batch={batch_id}")
+
+
+def _written(frame: Any, place: str, statement: str) -> None:
+    with contextlib.closing(sqlite3.connect(place)) as table, table:
+        table.execute(
+            "create table if not exists rows (k text primary key, n int) "
+            if "replace" in statement
+            else "create table if not exists rows (k text, n int)"
+        )
+        table.executemany(statement, [tuple(row) for row in frame.collect()])
+
+
+def inserted(frame: Any, batch_id: int, place: str) -> None:
+    _written(frame, place, "insert into rows values (?, ?)")
+
+
+def upserted(frame: Any, batch_id: int, place: str) -> None:
+    _written(frame, place, "insert or replace into rows values (?, ?)")
+
+
 @pytest.mark.slow
 def test_sinks_on_spark(spark: Any, tmp_path: Path) -> None:
-    """A sink that appends blindly is not replay-safe; the same keyed by batch id is; and so for a writer of rows."""
-    import sys
-
-    from pyspark import cloudpickle
+    """A sink that appends blindly is not replay-safe; the same by batch id or by key is: files of JSON, folders of
+    Parquet, a table of SQLite. And a writer of rows."""
 
     def folder() -> str:
-        return tempfile.mkdtemp(dir=tmp_path)
-
-    def read(place: str) -> list[Any]:
-        return [row for file in Path(place).iterdir() for row in _rows(json.loads(file.read_text()))]
-
-    def append(frame: Any, batch_id: int, place: str) -> None:
-        _, name = tempfile.mkstemp(dir=place)
-        Path(name).write_text(json.dumps([row.asDict() for row in frame.collect()]))
-
-    def by_batch(frame: Any, batch_id: int, place: str) -> None:
-        Path(place, f"{batch_id}").write_text(json.dumps([row.asDict() for row in frame.collect()]))
+        return _folder(tmp_path)
 
     with pytest.raises(fs.Falsified, match="append") as failure:
-        fs.holds(sink(append, read, folder), "replay_safe", tests=3, seconds=30, spark=spark)
+        fs.holds(sink(append, _read_json, folder), "replay_safe", tests=3, seconds=30, spark=spark)
     assert "replayed" in failure.value.report.evidence.finding.evidence
-    kept = fs.holds(sink(by_batch, read, folder), "replay_safe", tests=2, seconds=20, spark=spark)
+    kept = fs.holds(sink(by_batch, _read_json, folder), "replay_safe", tests=2, seconds=20, spark=spark)
     assert kept.verdict is fs.Verdict.INCONCLUSIVE
+
+    def table() -> str:
+        return f"{folder()}/rows.db"
+
+    pairs = [
+        (sink(parquet_appended, _read_parquet, folder), sink(parquet_by_batch, _read_parquet, folder)),
+        (sink(inserted, _read_table, table), sink(upserted, _read_table, table)),
+    ]
+    for wrong, right in pairs:
+        assert _differs(spark, wrong, "replay_safe") and not _differs(spark, right, "replay_safe")
+    assert _differs(spark, pairs[0][1], "idempotent"), "a batch with an id of its own is new to it"
+    assert not _differs(spark, pairs[1][1], "idempotent")
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     try:
-        writer = SinkRunner(spark, sink(Writer, read, folder))
+        writer = SinkRunner(spark, sink(Writer, _read_json, folder))
         assert sorted(row.k for row in writer.alone(Feed((ROWS,))).rows) == ["a", "b"]  # type: ignore[union-attr]
     finally:
         cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+
+
+def _differs(spark: Any, operator: Any, property: str) -> bool:
+    """Does the first question about a property show that it does not hold?"""
+    runner = SinkRunner(spark, operator)
+    question = next(iter(QUESTIONS[property](About(operator), ROWS)))
+    gave = [runner.alone(feed) for feed in question.feeds]
+    assert all(isinstance(each, Gave) and each.rows for each in gave), gave
+    return question.judge(gave) is not None  # type: ignore[arg-type]
 
 
 def _rows(found: Any) -> list[Any]:

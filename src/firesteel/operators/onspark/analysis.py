@@ -21,6 +21,7 @@ from firesteel.operators.onspark.model import About, Late
 from firesteel.operators.onspark.operator import SparkKind, SparkOperator
 from firesteel.operators.onspark.running import Runner
 from firesteel.operators.onspark.sinks import SinkRunner, empty_place
+from firesteel.operators.onspark.trying import Trying, imitation_of
 from firesteel.operators.settling import settled
 from firesteel.values import schemas
 from firesteel.values.equality import EXACT, Equality
@@ -156,7 +157,13 @@ def analyze(wanted: Wanted, session: Callable[[], SparkSession]) -> Findings:
     limit = max(5.0, min(60.0, wanted.seconds / 2))
     runner = (SinkRunner if is_sink else Runner)(session(), operator, seconds=limit)
     examiner = Examiner(about, runner, maker, wanted.shrinks, _pauses(wanted, about))
-    findings = _examined(wanted, names, examiner, material)
+    imitation = imitation_of(operator)
+    runner.trying = None if imitation is None else Trying(operator, imitation)
+    try:
+        findings = _examined(wanted, names, examiner, material)
+    finally:
+        if runner.trying is not None:
+            runner.trying.end()
     place = None if operator.text else place_of(inner_function(operator.code))
     subject = Subject(operator.name, operator.kind.value, place, tuple(port.columns for port in operator.ports))
     said = " and ".join(schemas.to_ddl(port.schema) for port in operator.ports)

@@ -25,6 +25,8 @@ _ROUND, _LARGE_ROUND, _ROUND_ALONE, _ROUND_OF_JOBS = 24, 140, 3, 16
 """How many tests are run together: few at first, as one of them may be enough."""
 _MOST_ALONE = {"restart_safe": 4, "state_bounded": 2}
 """Properties whose runs cannot share a query, and how many tests of each are made at most."""
+_TRIED = 50
+"""How many tests are tried in Python at once."""
 _SHRINK_SECONDS = 8.0
 _CANDIDATES = 60
 _DOUBTS = 3
@@ -55,6 +57,8 @@ class _Tally:
     failed: int = 0
     example: str = ""
     always: bool = False
+    hung: int = 0
+    """How many tests had nothing but runs that did not come to an end in time."""
 
     def add(self, results: Sequence[Sequence[Result]]) -> bool:
         """Count one test; did it have any output?"""
@@ -66,6 +70,7 @@ class _Tally:
         self.failed += bool(failures)
         self.example = self.example or (failures[0].message if failures else "")
         self.always = self.always or any(each.always for each in failures)
+        self.hung += all(isinstance(each, Failed) and each.hangs for each in ran)
         output = any(isinstance(each, Gave) and (has_output(each.rows) or any(each.state)) for each in ran)
         self.outputs += output
         return output
@@ -78,6 +83,12 @@ class _Tally:
         if self.failed:
             return f"it failed in every test ({self.example})" if self.failed == self.tests else self.example
         return "no test had any output" if self.tests else "nothing that can be fed says anything about it"
+
+    @property
+    def trouble(self) -> str:
+        """What went wrong in some of the tests, where others had output."""
+        some = self.failed if self.outputs else 0
+        return f"{self.failed} of {self.tests} tests did not come to their end: {self.example}" if some else ""
 
 
 @dataclass(frozen=True)
@@ -125,10 +136,18 @@ class Examiner:
 
     def _finding(self, property: str, found: _Found | None, tally: _Tally) -> Finding:
         key = ", ".join(self.about.operator.key) if property == "partition_isolated" else None
-        if tally.always:
+        if tally.always or tally.hung == tally.tests > 0:
             self.broken = tally.example
         if found is None:
-            return Finding(property, Verdict.INCONCLUSIVE, tally.tests, outputs=tally.outputs, why=tally.why, key=key)
+            return Finding(
+                property,
+                Verdict.INCONCLUSIVE,
+                tally.tests,
+                outputs=tally.outputs,
+                why=tally.why,
+                trouble=tally.trouble,
+                key=key,
+            )
         return Finding(
             property,
             Verdict.TRUE if property == "prolific" else Verdict.FALSE,
@@ -142,6 +161,9 @@ class Examiner:
         )
 
     def _searched(self, property: str, budget: Budget, tally: _Tally) -> _Found | None:
+        found = self._tried(property, budget, tally)
+        if found is not None:
+            return found
         most = min(budget.tests, _MOST_ALONE.get(property, budget.tests))
         rounds = 0
         while tally.tests < most and not tally.always and (not rounds or not budget.is_over):
@@ -158,6 +180,32 @@ class Examiner:
                 return None  # more of the same would take the time of the other properties
             if rounds >= _EMPTY_ROUNDS and tally.tests == before == 0:
                 return None
+        return None
+
+    def _tried(self, property: str, budget: Budget, tally: _Tally) -> _Found | None:
+        """What Python shows first, where the code can be run there; it counts when Spark has shown it twice."""
+        trying = self.runner.trying
+        if trying is None or property in _MOST_ALONE or not trying.is_possible:
+            return None
+        self.runner.in_python = True
+        try:
+            for number in range(max(1, budget.tests // _TRIED)):
+                materials = self.maker.round(number, min(_TRIED, budget.tests))
+                found = self._among(property, materials, None, self.pauses)
+                if found is None:
+                    continue
+                simplest = self._shrunk(property, found, budget) if self.shrinks else found
+                for each in (found,) if simplest is found else (simplest, found):
+                    sure = self._confirmed(property, each, 2)
+                    if sure is not None:
+                        tally.tests += number * _TRIED + materials.index(found.material) + 1
+                        tally.outputs += 1
+                        return sure
+                self.runner.trying = None  # Spark does otherwise
+                trying.end()
+                break
+        finally:
+            self.runner.in_python = False
         return None
 
     def _materials(self, property: str, number: int, most: int) -> list[Material]:

@@ -37,6 +37,8 @@ class Feed:
     state: bool = False
     again: int = 0
     """Tells a repetition from the first run."""
+    retried: bool = False
+    """Does every task of the last stage fail once, and is run again?"""
 
     def case(self, operator: SparkOperator) -> Case:
         """The streams that are fed, as the perturbation changes them."""
@@ -54,7 +56,7 @@ class Feed:
         batches = self.batches if until is None else self.batches[: until + 1]
         interval = None if self.interval == SECOND else self.interval
         columns = tuple((port.name, port.columns) for port in operator.ports)
-        return Fed(batches, outputs, self.under, interval, self.dealt, columns)
+        return Fed(batches, outputs, self.under, interval, self.dealt, columns, self.retried)
 
 
 def _values(rows: list[list[tuple[Any, ...]]]) -> list[list[Any]]:

@@ -87,7 +87,7 @@ def udtf(
         raise InvalidArgument('output=None: say what comes out, output="word STRING", or give the class analyze')
     if output is not None and inner is not function:
         raise InvalidArgument(f"{described('output', output)}: F.udtf was given a schema already, so leave it out")
-    ports, keys = _one_port(input, key, "table function")
+    ports, keys = _one_port(input, key, "a table function")
     _refuse_engine(engine)
     if table and engine != "batch":
         raise InvalidArgument(f"{described('engine', engine)}: Spark calls a function of a whole table in jobs only")
@@ -150,7 +150,7 @@ def expression(
             f'{described("expression", expression)} is not an expression: write SQL such as "n + 1", a column, or a '
             "function that makes one, lambda: F.col('n') + 1"
         )
-    ports, keys = _one_port(input, key, "expression")
+    ports, keys = _one_port(input, key, "an expression")
     chosen = ("batch" if aggregate else "structured") if engine is None else engine
     _refuse_engine(chosen)
     mode = "append" if not aggregate or chosen == "batch" else "update" if keys else "complete"
@@ -166,7 +166,7 @@ def expression(
 def _one_port(input: Any, key: Any, what: str) -> tuple[tuple[Port, ...], tuple[str, ...]]:
     ports = ports_of(input)
     if len(ports) > 1:
-        raise InvalidArgument(f"{described('input', input)} names several ports, and a {what} has one: write a schema")
+        raise InvalidArgument(f"{described('input', input)} names several ports, and {what} has one: write a schema")
     return ports, keys_of(key, ports)
 
 

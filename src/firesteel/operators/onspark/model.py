@@ -35,7 +35,7 @@ from firesteel.operators.onspark.feeds import (
     in_halves,
     one_by_one,
 )
-from firesteel.operators.onspark.operator import SparkOperator
+from firesteel.operators.onspark.operator import SparkKind, SparkOperator
 from firesteel.perturb.changes import Restart, RowOrder, ShuffleOrder, ShufflePartitions, Variant
 from firesteel.values.equality import EXACT, Equality
 from firesteel.values.records import canonical, named
@@ -127,7 +127,7 @@ def _port(about: About, name: str) -> str | None:
 
 def deterministic(about: About, material: Material) -> Iterator[Question]:
     """The same inputs in the same batches and partitions give the same output: when they come again, with other pauses
-    between records, and with another order in which the outputs of tasks arrive.
+    between records, with another order in which the outputs of tasks arrive, and with tasks that are retried.
 
     `where("n > 1")` has it. `withColumn("r", rand())` and `collect_list` after a shuffle do not have it.
     """
@@ -136,6 +136,8 @@ def deterministic(about: About, material: Material) -> Iterator[Question]:
         yield same_in_the_end(about, once, replace(once, interval=about.delays[-1], again=1))
     several = about.feed(at_once(material), dealt=min(3, len(material)))
     yield same_in_the_end(about, several, replace(several, under=Variant(ShuffleOrder("reversed")), again=1))
+    if about.operator.engine != "dstream" and about.operator.kind is not SparkKind.SINK:
+        yield same_in_the_end(about, several, replace(several, retried=True))
 
 
 def _counts(about: About, material: Material, wrong: Callable[[int], bool]) -> Iterator[Question]:

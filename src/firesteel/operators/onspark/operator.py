@@ -52,7 +52,7 @@ class Port:
 
 @dataclass(frozen=True)
 class SparkOperator:
-    """A function of DataFrames and its ports. Made by `transformation` and `sink` of `firesteel.operators`.
+    """A function of DataFrames and its ports. Made by the functions of `firesteel.operators`.
 
     >>> from firesteel import operators
     >>> operators.transformation(lambda orders: orders.where("n > 1"), input="n INT")

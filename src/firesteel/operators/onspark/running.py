@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument
 from firesteel.operators.onspark.feeds import Failed, Feed, Gave, NotRun, Result, distinct
 from firesteel.operators.onspark.operator import SparkOperator
+from firesteel.operators.onspark.trying import Trying
 from firesteel.perturb.changes import ShufflePartitions, Variant
 from firesteel.spark.bulk.together import exercise_together
 from firesteel.spark.engines.exercise import exercise, exercise_apart
 from firesteel.spark.failures import CannotCarry, SubjectFailure
 from firesteel.spark.perturb.levers import dismissed, new_workers
+from firesteel.spark.perturb.retries import failing_first, tasks_tried_twice
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
 from firesteel.values.traces import Instant, Trace
@@ -26,6 +29,10 @@ _SMALLEST = 6
 """Where a query of many cases fails, halves of them are tried, down to this many."""
 _REFUSALS = 2
 """So many queries of many cases in a row have to fail before none is tried any more."""
+
+
+_RETRIED = 4
+"""So many runs have tasks that are retried: each is run by itself, and takes long."""
 
 
 @dataclass
@@ -42,23 +49,36 @@ class Runner:
     until: float = float("inf")
     """When nothing more is run by itself, by the monotonic clock."""
     bulk: bool = True
+    trying: Trying | None = None
+    """Runs feeds in Python, where that is possible."""
+    in_python: bool = False
+    """Are feeds run in Python now?"""
     _known: dict[str, Result] = field(default_factory=dict)
     _refused: int = 0
+    _retried: int = 0
 
     def screened(self, feeds: Sequence[Feed]) -> list[Result]:
         """What came of some feeds; `NotRun` where there was no time."""
+        if self.in_python and self.trying is not None:
+            return self.trying.results(feeds)
         groups: dict[Any, list[Feed]] = {}
         for feed in distinct(feeds):
             if repr(feed) not in self._known:
-                groups.setdefault((feed.under, feed.interval, feed.close, feed.state, feed.again), []).append(feed)
+                groups.setdefault(
+                    (feed.under, feed.interval, feed.close, feed.state, feed.again, feed.retried), []
+                ).append(feed)
         found: dict[str, Result] = {}
         left = self.streams_at_most if self.operator.streams else self.jobs_at_most
         for group in groups.values():
             results = self._together(group)
             rest = [feed for feed, result in zip(group, results, strict=True) if isinstance(result, NotRun)]
             found |= {repr(feed): result for feed, result in zip(group, results, strict=True)}
-            now = rest[: max(left, 1)]
-            left -= len(now)
+            if group[0].retried:
+                now = rest[: min(2, _RETRIED - self._retried)]
+                self._retried += len(now)
+            else:
+                now = rest[: max(left, 1)]
+                left -= len(now)
             if now and time.monotonic() < self.until:
                 found |= {repr(feed): result for feed, result in zip(now, self._apart(now), strict=True)}
         self._known |= {name: result for name, result in found.items() if not isinstance(result, NotRun)}
@@ -68,7 +88,8 @@ class Runner:
         """What comes of a feed that is run by itself, in Python workers that know nothing of other runs."""
         with new_workers(self.spark.sparkContext) as name:
             try:
-                trace = exercise(self.spark, self._case(feed), self._subject, self._how(feed), _to_the_end)
+                with self._tasks_of(feed):
+                    trace = exercise(self.spark, self._case(feed), self._subject(feed), self._how(feed), _to_the_end)
                 return _gave(trace)
             except SubjectFailure as failure:
                 return _failed(failure)
@@ -82,9 +103,11 @@ class Runner:
         """May several runs share a query?"""
         return self.bulk and self.operator.engine == "structured" and self._refused < _REFUSALS
 
-    @property
-    def _subject(self) -> Any:
-        return self.operator.function
+    def _subject(self, feed: Feed) -> Any:
+        return failing_first(self.operator.function) if feed.retried else self.operator.function
+
+    def _tasks_of(self, feed: Feed) -> AbstractContextManager[None]:
+        return tasks_tried_twice(self.spark.sparkContext) if feed.retried else nullcontext()
 
     def _case(self, feed: Feed) -> Case:
         return feed.case(self.operator)
@@ -108,8 +131,11 @@ class Runner:
         with new_workers(self.spark.sparkContext) as name:
             try:
                 cases = [self._case(feed) for feed in feeds]
-                traces = exercise_apart(self.spark, cases, self._subject, self._how(feeds[0]))
-                return [_failed(each) if isinstance(each, SubjectFailure) else _gave(each) for each in traces]
+                with self._tasks_of(feeds[0]):
+                    traces = exercise_apart(self.spark, cases, self._subject(feeds[0]), self._how(feeds[0]))
+                return [_outcome(each, feeds[0]) for each in traces]
+            except SubjectFailure:  # tasks cannot be retried here
+                return [NotRun()] * len(feeds)
             except InvalidArgument as error:
                 return [_refused(error, feed) for feed in feeds]
             finally:
@@ -118,7 +144,7 @@ class Runner:
     def _together(self, feeds: Sequence[Feed]) -> list[Result]:
         """Many runs in one query, where that is possible."""
         first = feeds[0]
-        if not self.shares or len(feeds) < 2 or first.under.alone or first.state:
+        if not self.shares or len(feeds) < 2 or first.under.alone or first.state or first.retried:
             return [NotRun()] * len(feeds)
         with new_workers(self.spark.sparkContext) as name:
             try:
@@ -133,7 +159,9 @@ class Runner:
     def _in_one_query(self, feeds: Sequence[Feed]) -> list[Result]:
         cases = [self._case(feed) for feed in feeds]
         try:
-            traces = exercise_together(self.spark, cases, self._subject, self._how(feeds[0]), also_single=True)
+            traces = exercise_together(
+                self.spark, cases, self._subject(feeds[0]), self._how(feeds[0]), also_single=True
+            )
         except CannotCarry:  # of all cases, or as one of them makes it fail
             half = len(feeds) // 2
             if half < _SMALLEST:
@@ -170,6 +198,13 @@ def _rows(now: Instant) -> tuple[Any, ...]:
 
 def _failed(failure: SubjectFailure) -> Failed:
     return Failed(str(failure), always=not failure.depends_on_case, hangs=failure.hangs)
+
+
+def _outcome(found: Trace | SubjectFailure, feed: Feed) -> Result:
+    if isinstance(found, SubjectFailure):
+        # Where tasks are retried, the failure may be that of what lets them fail, and not of the operator.
+        return NotRun() if feed.retried else _failed(found)
+    return _gave(found)
 
 
 def _refused(error: InvalidArgument, feed: Feed) -> Result:

@@ -22,7 +22,7 @@ TimeMode = Literal["none", "processingTime", "eventTime"]
 
 
 @dataclass(frozen=True)
-class _Grouped:
+class Grouped:
     """What the two have in common."""
 
     key: tuple[str, ...]
@@ -43,8 +43,10 @@ class _Grouped:
 
 
 @dataclass(frozen=True)
-class _Processing:
-    by: _Grouped
+class Processing:
+    """A processor as a function of a DataFrame."""
+
+    by: Grouped
     factory: Callable[[], Any]
     initial_state: Callable[[SparkSession], DataFrame] | None = None
 
@@ -57,8 +59,10 @@ class _Processing:
 
 
 @dataclass(frozen=True)
-class _StateFunction:
-    by: _Grouped
+class StateFunction:
+    """A function with state as a function of a DataFrame."""
+
+    by: Grouped
     function: Callable[..., Any]
     state: Any
 
@@ -102,7 +106,7 @@ def processor(
             "initial_state=lambda spark: spark.createDataFrame(...)"
         )
     ports, by = _common(key, input, output, output_mode, time_mode, watermark)
-    made = _Processing(by, factory, initial_state)
+    made = Processing(by, factory, initial_state)
     return SparkOperator(SparkKind.PROCESSOR, made, ports, by.key, output_mode, user=factory, waits=by.waits)
 
 
@@ -129,13 +133,13 @@ def state_function(
     if not callable(function):
         raise InvalidArgument(f"{described('function', function)} is not a function of a key, frames and a state")
     ports, by = _common(key, input, output, output_mode, time_mode, watermark)
-    made = _StateFunction(by, function, _schema("state", state))
+    made = StateFunction(by, function, _schema("state", state))
     return SparkOperator(SparkKind.STATE_FUNCTION, made, ports, by.key, output_mode, user=function, waits=by.waits)
 
 
 def _common(
     key: Any, input: Any, output: Any, output_mode: Any, time_mode: Any, watermark: str
-) -> tuple[tuple[Port, ...], _Grouped]:
+) -> tuple[tuple[Port, ...], Grouped]:
     ports = ports_of(input)
     if len(ports) > 1:
         raise InvalidArgument(f"{described('input', input)} names several ports, and it has one: write a schema")
@@ -153,7 +157,7 @@ def _common(
     if time_mode == "eventTime" and place is None:
         raise InvalidArgument("time_mode='eventTime' needs a TIMESTAMP column in input=, and there is none")
     time = None if place is None else ports[0].columns[place]
-    return ports, _Grouped(keys, _schema("output", output), output_mode, time_mode, time, watermark)
+    return ports, Grouped(keys, _schema("output", output), output_mode, time_mode, time, watermark)
 
 
 def _schema(name: str, schema: Any) -> Any:
