@@ -22,11 +22,12 @@ class Files:
         folder.mkdir(parents=True)
 
     def batch(self, rows) -> None:
-        """One more micro-batch: its rows are cut into `per_batch` files."""
+        """One more micro-batch. Rows go to its files by their first column, so that those of one key stay in order."""
         rows = list(rows)
         for part in range(self.per_batch):
-            own = rows[len(rows) * part // self.per_batch : len(rows) * (part + 1) // self.per_batch]
-            columns = [pa.array(values, field.type) for values, field in zip(_columns(own, self.arrow), self.arrow)]
+            own = [row for row in rows if row[0] % self.per_batch == part]
+            values = zip(_columns(own, self.arrow), self.arrow, strict=True)
+            columns = [pa.array(column, field.type) for column, field in values]
             path = self.folder / f"{self.count:06}.parquet"
             pq.write_table(pa.Table.from_arrays(columns, schema=self.arrow), path)
             os.utime(path, (1_000_000 + self.count, 1_000_000 + self.count))
@@ -38,18 +39,26 @@ class Files:
 
 
 def _columns(rows, schema):
-    return list(zip(*rows)) if rows else [()] * len(schema)
+    return list(zip(*rows, strict=True)) if rows else [()] * len(schema)
 
 
-def run(frame, folder: Path, sink: str = "out"):
+def run(frame, folder: Path):
     """Run a frame on all that is there, from the checkpoint in a folder; all rows that it ever put out."""
-    query = (
+    started(frame, folder).awaitTermination()
+    return written(frame, folder)
+
+
+def started(frame, folder: Path):
+    """The query that runs a frame on all that is there."""
+    return (
         frame.writeStream.format("parquet")
         .option("checkpointLocation", str(folder / "checkpoint"))
-        .option("path", str(folder / sink))
+        .option("path", str(folder / "out"))
         .outputMode("append")
         .trigger(availableNow=True)
         .start()
     )
-    query.awaitTermination()
-    return frame.sparkSession.read.schema(frame.schema).parquet(str(folder / sink)).collect()
+
+
+def written(frame, folder: Path):
+    return frame.sparkSession.read.schema(frame.schema).parquet(str(folder / "out")).collect()

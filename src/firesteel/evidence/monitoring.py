@@ -44,3 +44,41 @@ class Now:
     clock: int
     """When the micro-batch began, in milliseconds."""
     timed_out: bool = False
+    batch: int = -1
+    """The number of the micro-batch."""
+    group: int = 0
+    """The part of the streams that this call is about."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a row of one side came: the micro-batch, and the partition and position there."""
+
+    batch: int
+    partition: int
+    position: int
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One row of what a monitor of two streams puts out."""
+
+    kind: Literal["difference", "unmatched", "shed", "progress"]
+    id: str
+    """The same for the same difference, also after a restart."""
+    key: str | None
+    """The values of the key's columns, as text; None where there is no key."""
+    side: Literal["left", "right"] | None
+    """The side of the row that cannot be matched."""
+    left: tuple[Place, str] | None
+    """The row of the left that it is about, as text."""
+    right: tuple[Place, str] | None
+    reason: str
+    unmatched: int
+    """How many rows wait for their match now, in this group."""
+    matched: int
+    """How many pairs were matched so far, in this group."""
+    quarantined: int
+    """How many rows were not looked at so far, because their key is in quarantine or was shed."""
+    lag: int
+    """For how many milliseconds the oldest row has waited."""

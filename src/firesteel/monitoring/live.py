@@ -51,7 +51,7 @@ class LiveInstant(Instant):
     """The records of `input` as they are kept."""
 
     @property
-    def so_far(self) -> Instant:  # type: ignore[override]
+    def so_far(self) -> Instant:
         raise AttributeError(
             "now.so_far grows with the stream, so a monitor does not keep it: write a rule about now.input, with "
             "operators on the past (fs.once, fs.since) or a bound, or count in the pipeline itself"

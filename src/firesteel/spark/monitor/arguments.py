@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument, described
+from firesteel.spark.frames.columns import schema_difference
 from firesteel.spark.plans.reader import analysed
 from firesteel.values.records import listed
 
@@ -68,3 +69,30 @@ def columns_of(name: str, given: str | Sequence[str] | None, frame: DataFrame) -
                 f"{described(name, given)} names a column that is not there: the columns are {listed(frame.columns)}"
             )
     return names
+
+
+def require_same_schema(left: DataFrame, right: DataFrame) -> None:
+    """Refuse two frames whose rows could never be equal."""
+    different = schema_difference(left.schema, right.schema)
+    if different:
+        said = "; ".join(
+            f"{column.name}: {column.left or 'not there'} on the left, {column.right or 'not there'} on the right"
+            for column in different
+        )
+        raise InvalidArgument(f"left and right have different columns: {said}. Select the same ones, with .cast(...)")
+    for field in left.schema.fields:
+        if field.name.startswith("_fs_"):
+            raise InvalidArgument(f"the column {field.name!r} has a name that the monitor needs: rename it")
+        other = right.schema[field.name].dataType
+        if field.dataType.simpleString() != other.simpleString():
+            raise InvalidArgument(
+                f"the fields of {field.name!r} come in another order on the right: cast it there, "
+                f".withColumn({field.name!r}, F.col({field.name!r}).cast({field.dataType.simpleString()!r}))"
+            )
+
+
+def watermarked(name: str, frame: DataFrame, column: str, delay: str | None) -> tuple[DataFrame, int]:
+    """The frame with a watermark on a column, and its delay in milliseconds; `delay` is for a frame without one."""
+    if delay is not None and column in frame.columns and DELAY not in frame.schema[column].metadata:
+        frame = frame.withWatermark(column, delay)
+    return frame, delay_of(name, frame, column)

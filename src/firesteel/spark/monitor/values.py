@@ -43,7 +43,7 @@ def _plain(value: Any) -> Any:
         case Record():
             return {name: _plain(item) for name, item in as_mapping(value).items()}
         case Mapping():
-            return [(_plain(key), _plain(item)) for key, item in value.items()]
+            return [(_plain(key), _plain(item)) for key, item in value.items()]  # a map
         case list() | tuple():
             return [_plain(item) for item in value]
         case _:
