@@ -55,6 +55,8 @@ from firesteel.logic import release as release
 from firesteel.logic import since as since
 from firesteel.logic import until as until
 from firesteel.logic.ltl.intervals import pptl as pptl
+from firesteel.monitors import monitor as monitor
+from firesteel.monitors import monitor_equivalence as monitor_equivalence
 from firesteel.options import CheckOptions as CheckOptions
 from firesteel.options import Engine as Engine
 from firesteel.options import OutputMode as OutputMode

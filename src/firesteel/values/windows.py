@@ -96,6 +96,31 @@ class Window(ABC):
     def _spans(self, times: Sequence[datetime], reach: Span) -> list[Span]:
         """The windows of input that has these event times and reaches from its first moment to its last."""
 
+    @abstractmethod
+    def next_span(self, times: Sequence[datetime], *, since: datetime, after: Span | None) -> Span | None:
+        """The next window of input that still comes in; `times` are the event times that are in no window before it.
+
+        It is the one after the window `after`. Without that it is the first that holds one of the times and ends after
+        `since`. None where no window can be told yet.
+
+        >>> hour = tumbling("1 hour", on="ts")
+        >>> at = [datetime(2030, 1, 1, 9, 30, tzinfo=UTC)]
+        >>> start, end = hour.next_span(at, since=at[0], after=None)
+        >>> f"{start:%H:%M} to {end:%H:%M}"
+        '09:00 to 10:00'
+        >>> start, end = hour.next_span([], since=at[0], after=(start, end))
+        >>> f"{start:%H:%M} to {end:%H:%M}"
+        '10:00 to 11:00'
+        """
+
+    @abstractmethod
+    def last_end(self, time: datetime) -> datetime:
+        """When the last window ends that a record with this event time lies in; it may last longer with other records.
+
+        >>> f"{sliding('1 hour', every='15 minutes', on='ts').last_end(datetime(2030, 1, 1, 9, 20, tzinfo=UTC)):%H:%M}"
+        '10:15'
+        """
+
     # --- does `on` fit the streams? ---
 
     def check_names(self, inputs: Iterable[str], outputs: Iterable[str]) -> None:
@@ -285,6 +310,20 @@ class _Aligned(Window):
         starts = (_EPOCH + self.every * index for index in range(first, last + 1))
         return [(start, start + self.size) for start in starts]
 
+    def next_span(self, times: Sequence[datetime], *, since: datetime, after: Span | None) -> Span | None:
+        if after is not None:
+            start = after[0] + self.every
+        elif times:
+            # The first that ends after the earliest time, and after `since`.
+            earliest = max(min(times), since)
+            start = _EPOCH + self.every * ((earliest - _EPOCH - self.size) // self.every + 1)
+        else:
+            return None
+        return start, start + self.size
+
+    def last_end(self, time: datetime) -> datetime:
+        return _EPOCH + self.every * ((time - _EPOCH) // self.every) + self.size
+
 
 @dataclass(frozen=True, repr=False)
 class _Session(Window):
@@ -304,6 +343,16 @@ class _Session(Window):
         starts = [ordered[0], *(first for _, first in breaks)]
         lasts = [*(last for last, _ in breaks), ordered[-1]]
         return [(start, last + self.gap) for start, last in zip(starts, lasts, strict=True)]
+
+    def next_span(self, times: Sequence[datetime], *, since: datetime, after: Span | None) -> Span | None:
+        ordered = sorted(times)
+        if not ordered:
+            return None
+        last = next((last for last, first in pairwise(ordered) if first - last >= self.gap), ordered[-1])
+        return ordered[0], last + self.gap
+
+    def last_end(self, time: datetime) -> datetime:
+        return time + self.gap
 
 
 def _range(times: Sequence[datetime], covered: Span | None) -> Span | None:

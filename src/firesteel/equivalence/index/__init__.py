@@ -21,6 +21,7 @@ from firesteel.equivalence.index.epochs import Epochs as Epochs
 from firesteel.equivalence.index.keyed import Keyed as Keyed
 from firesteel.equivalence.index.keyed import Partition as Partition
 from firesteel.equivalence.index.keys import key_columns as key_columns
+from firesteel.equivalence.index.plans import confined_to as confined_to
 from firesteel.equivalence.index.plans import plan as plan
 from firesteel.equivalence.index.queued import Queue as Queue
 from firesteel.equivalence.index.sides import Book as Book

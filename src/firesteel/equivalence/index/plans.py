@@ -34,7 +34,7 @@ def plan(dependence: Dependence, equality: Equality = EXACT) -> Plan:
             return Queue(equality)
         case Unordered():
             return Count(equality) if equality.exact else Scan(dependence, equality)
-    columns = _confined_to(dependence)
+    columns = confined_to(dependence)
     if columns:
         inner = _within(dependence, frozenset(columns))
         return Keyed(columns, equality) if inner == Ordered() else Partition(columns, equality, plan(inner, equality))
@@ -44,16 +44,16 @@ def plan(dependence: Dependence, equality: Equality = EXACT) -> Plan:
     return Scan(dependence, equality)
 
 
-def _confined_to(dependence: Dependence) -> tuple[str, ...]:
+def confined_to(dependence: Dependence) -> tuple[str, ...]:
     """Columns in which all dependent records agree."""
     match dependence:
         case SameKey(columns):
             return columns
         case Both(a, b):
-            return tuple(dict.fromkeys((*_confined_to(a), *_confined_to(b))))
+            return tuple(dict.fromkeys((*confined_to(a), *confined_to(b))))
         case Either(a, b):
-            others = _confined_to(b)
-            return tuple(column for column in _confined_to(a) if column in others)
+            others = confined_to(b)
+            return tuple(column for column in confined_to(a) if column in others)
         case _:
             return ()
 

@@ -98,6 +98,16 @@ def explain(formula: Formula, trace: Iterable[Any], *, ended: bool = True, memor
     return _Reader(list(trace), ended, memory or Memory()).why(formula, 0, 0)
 
 
+def explain_at(formula: Formula, at: int, trace: Sequence[Any], memory: Memory, *, ended: bool = False) -> Reason:
+    """Why the formula has its verdict at one instant of a trace. What the memory has is not looked up in the trace.
+
+    >>> import firesteel as fs
+    >>> explain_at(fs.next_(lambda x: x > 0), 1, [5, 5, -1], Memory()).because[0].at
+    2
+    """
+    return _Reader(trace, ended, memory).why(formula, at, 0)
+
+
 class _Reader:
     """Values of formulas at the instants of one trace. `start` is the first instant that operators on the past see."""
 

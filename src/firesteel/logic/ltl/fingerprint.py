@@ -39,6 +39,15 @@ def shape(formula: Formula) -> str:
     return _digest(_written(formula, {}, with_code=False))
 
 
+def digest(*values: Any) -> str:
+    """A digest of plain values and of the code of functions, the same in every process.
+
+    >>> digest("barrier", lambda x: x > 1) == digest("barrier", lambda x: x > 1) != digest("barrier", lambda x: x > 2)
+    True
+    """
+    return _digest(tuple(_code_of(value) for value in values))
+
+
 def _digest(written: Any) -> str:
     return hashlib.sha256(repr(written).encode()).hexdigest()[:20]
 

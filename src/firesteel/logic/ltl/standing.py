@@ -82,6 +82,11 @@ class Standing:
         """The instants whose verdict is not known yet."""
         return tuple(sorted(at for started in self._open.values() for at in started.instants()))
 
+    @property
+    def memory(self) -> Memory:
+        """What predicates answered at the last instant, and the formulas of `let` and `consume` that are in use."""
+        return self._memory
+
     def step(self, instant: Any) -> tuple[Judged, ...]:
         """One more instant."""
         if self._turn.ended:

@@ -1,0 +1,100 @@
+"""Equal rows have equal numbers: a column, or several, as an array of whole numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+from firesteel.values.records import canonical
+
+_MANY = 2**62
+
+
+def combined(columns: Iterable[Any], rows: int) -> Any:
+    """A number for each row of some Arrow columns: two rows have the same one where they agree in all columns.
+
+    >>> import pyarrow as pa
+    >>> nan = float("nan")
+    >>> combined([pa.array([1, 1, None, None]), pa.array([nan, nan, 0.0, -0.0])], 4).tolist()
+    [1, 1, 0, 0]
+    """
+    import numpy as np
+    import pandas as pd
+
+    found, many = np.zeros(rows, dtype=np.int64), 1
+    for column in columns:
+        codes = _codes(column) + 2
+        size = int(codes.max(initial=0)) + 1
+        if many * size > _MANY:
+            found, different = pd.factorize(found)
+            many = len(different)
+        found = found * size + codes
+        many *= size
+    return pd.factorize(found, sort=True)[0].astype(np.int64)
+
+
+def numbered(values: Iterable[Hashable]) -> Any:
+    """A number for each of some values, the same for equal ones.
+
+    >>> numbered(["a", "b", "a"]).tolist()
+    [0, 1, 0]
+    """
+    import numpy as np
+
+    seen: dict[Hashable, int] = {}
+    return np.array([seen.setdefault(value, len(seen)) for value in values], dtype=np.int64)
+
+
+def ordinals(groups: Any) -> Any:
+    """For each row, how many rows of its group come before it.
+
+    >>> import numpy as np
+    >>> ordinals(np.array([7, 8, 7, 7])).tolist()
+    [0, 0, 1, 2]
+    """
+    import pandas as pd
+
+    return pd.Series(groups).groupby(groups).cumcount().to_numpy()
+
+
+def _codes(column: Any) -> Any:
+    """Numbers from -2 on; nulls equal each other, and so do NaNs, and 0.0 and -0.0."""
+    import numpy as np
+    import pandas as pd
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    kind = column.type
+    if pa.types.is_null(kind):
+        return np.zeros(len(column), dtype=np.int64)
+    if pa.types.is_floating(kind):
+        nulls = column.is_null().to_numpy(zero_copy_only=False)
+        values = column.fill_null(0).to_numpy(zero_copy_only=False) + 0.0
+        codes = pd.factorize(values)[0].astype(np.int64)
+        codes[nulls] = -2
+        return codes
+    if pa.types.is_nested(kind):
+        return numbered(map(canonical, column.to_pylist(maps_as_pydicts="strict")))
+    indices = column.dictionary_encode().indices
+    return indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def first_of_each(groups: Any, rows: Any) -> Any:
+    """The first of these rows in each group, in order; `groups` has the group of every one of them.
+
+    >>> import numpy as np
+    >>> first_of_each(np.array([5, 3, 5]), np.array([10, 11, 12])).tolist()
+    [10, 11]
+    """
+    import numpy as np
+
+    _, places = np.unique(groups, return_index=True)
+    return rows[np.sort(places)]
+
+
+def is_one_of(groups: Any, some: Sequence[int] | Any) -> Any:
+    """Which rows belong to one of some groups."""
+    import numpy as np
+
+    return np.isin(groups, np.asarray(some, dtype=np.int64))

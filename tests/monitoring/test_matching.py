@@ -1,0 +1,237 @@
+"""One group of two streams, micro-batch by micro-batch, its state written and read in between: as `Matcher` says."""
+
+import random
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+
+import firesteel as fs
+from firesteel.errors import InvalidArgument
+from firesteel.evidence.monitoring import Now
+from firesteel.monitoring.matching.plan import spread
+from firesteel.monitoring.matching.state import POSITION, State, table_of
+from firesteel.monitoring.matching.step import with_places
+from firesteel.spark.monitor.values import arrow_column, records_of
+from firesteel.values import schemas
+from firesteel.values.record_texts import record_reader
+from tests.monitoring.pairs import DEPENDENCES, EQUALITIES, SCHEMA, START, Expected, Pair, drawn, expected, key_of, row
+
+PARSED = schemas.parse(SCHEMA)
+READ = record_reader(PARSED.fieldNames())
+
+
+def pairing(dependence, equal=None, **changed):
+    options = {"event_time": None, "at_most": None, "overflow": "shed", "progress": False, "groups": 1}
+    return spread(PARSED, dependence, equal, **{**options, **changed}).pairing
+
+
+def table(rows, side, now):
+    import pyarrow as pa
+
+    columns = [arrow_column([record[field.name] for record in rows], field.dataType) for field in PARSED.fields]
+    made = pa.table([*columns, pa.array(range(len(rows)), pa.int64())], names=[*PARSED.fieldNames(), POSITION])
+    return with_places(made, side, 0, now)
+
+
+def fed(how, batches, watermarks=None):
+    """What is said, call by call, and the state at the end."""
+    import pyarrow as pa
+
+    kept, said = None, []
+    for number, (left, right) in enumerate(batches):
+        now = Now(0 if watermarks is None else watermarks[number], 1000 * number, batch=number)
+        new = pa.concat_tables([table(left, 0, now), table(right, 1, now)])
+        kept, some, _ = how.step(kept, new if new.num_rows else None, now)
+        said += some
+    return said, State.restore(kept, how.digest)
+
+
+def in_short(said, dependence, state):
+    """By key, as `expected` tells it."""
+    found = {}
+    for each in said:
+        left, right = READ(each.left[1]), READ(each.right[1])
+        odd, other = (left, right) if each.side == "left" else (right, left)
+        batch = (each.left if each.side == "left" else each.right)[0].batch
+        found[key_of(dependence, odd)] = Expected((each.side, batch, odd, other), ((), ()))
+    waiting = Counter()
+    rows = [] if state.waiting is None else list(records_of(state.waiting, PARSED))
+    sides = [] if state.waiting is None else state.waiting.column("_fs_side").to_pylist()
+    kept = {}
+    for record, side in zip(rows, sides, strict=True):
+        kept.setdefault(key_of(dependence, record), ([], []))[side].append(record)
+    for key, (left, right) in kept.items():
+        assert key not in found, waiting
+        found[key] = Expected(None, (tuple(left), tuple(right)))
+    return found
+
+
+@pytest.mark.parametrize("equality", EQUALITIES)
+@pytest.mark.parametrize("name", DEPENDENCES)
+def test_as_one_matcher_a_key(name, equality):
+    dependence, equal = DEPENDENCES[name], EQUALITIES[equality]
+    draw = random.Random(f"{name} {equality}")
+    how = pairing(dependence, equal)
+    differences = 0
+    for _ in range(60):
+        pairs = [drawn(draw, number, 4) for number in range(3)]
+        batches = tuple(
+            tuple([r for pair in pairs for r in pair.batches[number][side]] for side in (0, 1)) for number in range(4)
+        )
+        wanted = expected(Pair(batches), dependence, equal)
+        said, state = fed(how, batches)
+        found = in_short(said, dependence, state)
+        nothing = Expected(None, ((), ()))
+        for key in wanted:
+            assert found.get(key, nothing) == wanted[key], (key, batches)
+        assert found.keys() <= wanted.keys()
+        differences += sum(each.difference is not None for each in wanted.values())
+    assert differences > 8
+
+
+@pytest.mark.parametrize("equality", EQUALITIES)
+def test_unordered_as_a_matcher_that_is_finished(equality):
+    equal = EQUALITIES[equality]
+    draw = random.Random(equality)
+    how = pairing(fs.unordered(), equal, event_time="ts")
+    for _ in range(100):
+        pair = drawn(draw, 0, 4)
+        matcher = fs.Matcher(fs.unordered(), equal=equal)
+        for left, right in pair.batches:
+            for record in left:
+                matcher.left(record)
+            for record in right:
+                matcher.right(record)
+        far = int((START + timedelta(days=1)).timestamp() * 1000)
+        said, state = fed(how, [*pair.batches, ((), ())], [0, 0, 0, 0, far])
+        assert state.waiting is None
+        found = [[READ(getattr(each, side)[1]) for each in said if each.side == side] for side in ("left", "right")]
+        assert [Counter(side) for side in found] == [Counter(side) for side in matcher.unmatched]
+        assert all(each.kind == "unmatched" for each in said)
+
+
+def rows(*kinds, pair=1):
+    return [fs.Record(pair=pair, kind=kind, n=1.0, ts=START + timedelta(seconds=at)) for at, kind in enumerate(kinds)]
+
+
+def test_a_key_reports_its_first_difference_and_is_quarantined():
+    how = pairing(fs.same_key("pair"))
+    batches = [(rows("a", "b"), rows("a", "c", "b")), (rows("a"), rows("d")), (rows("a", pair=2), rows("b", pair=2))]
+    said, state = fed(how, batches)
+    assert [(each.key, each.side, each.id) for each in said] == [
+        ("pair=1", "right", "pair=1/right/0/0/1"),
+        ("pair=2", "right", "pair=2/right/2/0/0"),
+    ]
+    assert state.waiting is None
+    assert state.counts.matched == 1
+    assert state.counts.quarantined == 3
+    assert state.quarantine.num_rows == 2
+
+
+def test_without_a_key_the_whole_stream_is_quarantined():
+    how = pairing(fs.ordered())
+    said, state = fed(how, [(rows("a"), rows("b")), (rows("a"), rows("c", "d"))])
+    assert len(said) == 1
+    assert state.counts.quarantined == 3
+
+
+def test_what_waits_beyond_the_watermark_is_reported_once():
+    how = pairing(fs.same_key("pair"), event_time="ts")
+    ms = int(START.timestamp() * 1000)
+    batches = [(rows("a", "b", "c"), rows("a")), ((), ()), ((), ()), (rows("d"), ())]
+    said, state = fed(how, batches, [0, ms, ms + 1000, ms + 5000])
+    assert [(each.kind, each.side, each.id) for each in said] == [("unmatched", "left", "pair=1/left/0/0/1")]
+    assert state.waiting is None
+    assert state.counts.quarantined == 2  # the other that waited, and the one that came later
+
+
+def test_the_next_call_is_when_the_watermark_reaches_the_first_that_waits():
+    how = pairing(fs.unordered(), event_time="ts")
+    now = Now(0, 0, batch=0)
+    _, _, wake = how.step(None, table(rows("a", "b"), 0, now), now)
+    assert wake == int(START.timestamp() * 1000) - 1
+
+
+def test_too_much_that_waits_is_shed_by_keys_and_said():
+    how = pairing(fs.same_key("pair"), at_most=4)
+    batches = [([*rows("a", pair=2), *rows(*"aaaaa")], ()), ((), rows("b")), ((), rows("b", pair=2))]
+    said, state = fed(how, batches)
+    assert [each.kind for each in said] == ["shed", "difference"]
+    assert said[0].unmatched == 1
+    assert "6 rows waited" in said[0].reason
+    assert state.counts.quarantined == 6
+    assert said[1].key == "pair=2"
+
+
+def test_shed_rows_give_no_false_alarm_where_nothing_is_ordered():
+    how = pairing(fs.unordered(), event_time="ts", at_most=2)
+    ms = int(START.timestamp() * 1000)
+    later = [fs.Record(pair=1, kind="z", n=1.0, ts=START + timedelta(seconds=60))]
+    batches = [(rows("a", "b", "c"), ()), ((), rows("a", "b")), (later, ()), ((), ())]
+    said, _ = fed(how, batches, [0, 0, ms + 5000, ms + 90_000])
+    assert [each.kind for each in said] == ["shed", "unmatched"]
+    assert "kind='z'" in said[1].reason
+
+
+def test_too_much_that_waits_stops_the_monitor_where_it_is_asked_to():
+    how = pairing(fs.same_key("pair"), at_most=4, overflow="stop")
+    with pytest.raises(InvalidArgument, match="5 rows wait for their match, and unmatched_at_most allows 4"):
+        fed(how, [(rows(*"aaaaa"), ())])
+
+
+def test_progress_says_what_waits_and_for_how_long():
+    how = pairing(fs.same_key("pair"), progress=True)
+    said, _ = fed(how, [(rows("a", "b"), ()), ((), rows("a"))])
+    assert [(each.kind, each.unmatched, each.matched, each.lag) for each in said] == [
+        ("progress", 2, 0, 0),
+        ("progress", 1, 1, 1000),
+    ]
+
+
+def test_another_dependence_is_refused():
+    kept, _, _ = pairing(fs.same_key("pair")).step(None, None, Now(0, 0))
+    with pytest.raises(InvalidArgument, match="another dependence"):
+        pairing(fs.same_key("pair", "kind")).step(kept, None, Now(0, 0))
+    barriers = [fs.barrier(lambda r, than=than: r.n > than) for than in (1, 1, 2)]
+    kept, _, _ = pairing(barriers[0]).step(None, None, Now(0, 0))
+    pairing(barriers[1]).step(kept, None, Now(0, 0))
+    with pytest.raises(InvalidArgument, match="another dependence"):
+        pairing(barriers[2]).step(kept, None, Now(0, 0))
+
+
+@pytest.mark.parametrize(
+    ("dependence", "equal", "columns"),
+    [
+        (fs.same_key("pair"), None, ("pair",)),
+        (fs.same_key("pair") & fs.barrier(bool), None, ("pair",)),
+        (fs.unordered(), None, ("pair", "kind", "n", "ts")),
+        (fs.unordered(), fs.equality(abs_tol=1), ("pair", "kind", "ts")),
+        (fs.unordered(), fs.equality(ignore=["ts", "n"]), ("pair", "kind")),
+        (fs.unordered(), EQUALITIES["by"], ()),
+        (fs.ordered(), None, ()),
+        (fs.barrier(bool), None, ()),
+        (fs.same_key("pair") | fs.same_key("kind"), None, ()),
+    ],
+)
+def test_rows_are_spread_by_what_the_dependence_says(dependence, equal, columns):
+    options = {"event_time": "ts", "at_most": None, "overflow": "shed", "progress": False, "groups": 7}
+    made = spread(PARSED, dependence, equal, **options)
+    assert made.columns == columns
+    assert made.groups == (7 if columns else 1)
+
+
+def test_the_state_holds_only_what_waits():
+    import pyarrow as pa
+
+    how = pairing(fs.same_key("pair"))
+    draw = random.Random(1)
+    some = [row(draw, number % 5, number) for number in range(100)]
+    kept = None
+    for number in range(10):
+        now = Now(0, 0, batch=number)
+        new = pa.concat_tables([table(some, 0, now), table(some[:-1] if number == 9 else some, 1, now)])
+        kept, said, _ = how.step(kept, new, now)
+        assert not said
+        assert table_of(kept[1]) is None or number == 9
+    assert table_of(kept[1]).num_rows == 1
