@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from firesteel.errors import InvalidArgument
+from firesteel.errors import InvalidArgument, described
 from firesteel.surroundings import Called, tell
 from firesteel.values.programs import Action, Difference, Edge, Execution, Job, Operation, Program, Stage
 
@@ -58,6 +60,42 @@ class Dag:
         if not self._ended:
             raise InvalidArgument("this program is not captured yet: call msvl() after the block of fs.capture")
         return model_of(self._program, style, path)
+
+    def __repr__(self) -> str:
+        from firesteel.report.dags.text import headline
+
+        return f"<Dag: {headline(self._program)}>"
+
+    def __str__(self) -> str:
+        from firesteel.report.dags.text import text
+
+        return text(self._program)
+
+    def draw(self, path: str | PathLike[str]) -> Path:
+        """Draw the program into a file; its ending says how: `.svg`, `.html`, `.dot` or `.mmd`.
+
+        A box holds the operations that ran in the same stages. A thick edge is a shuffle. In the picture and on
+        the page the functions show when an operation is pointed at. The page has all jobs, stages and plans, too.
+        """
+        from firesteel.report.dags import graphs, page, svg
+
+        writers = {".svg": svg.svg, ".html": page.page, ".dot": graphs.dot, ".mmd": graphs.mermaid}
+        try:
+            target = Path(path)
+        except TypeError:
+            raise InvalidArgument(f"{described('path', path)} is not a path: write dag.draw('dag.svg')") from None
+        if target.suffix not in writers:
+            raise InvalidArgument(
+                f"{described('path', path)} does not say how to draw: let it end in {', '.join(writers)}"
+            )
+        target.write_text(writers[target.suffix](self._program), encoding="utf-8")
+        return target
+
+    def _repr_svg_(self) -> str:
+        """What a notebook shows."""
+        from firesteel.report.dags.svg import svg
+
+        return svg(self._program)
 
     @property
     def program(self) -> Program:

@@ -79,6 +79,10 @@ class ExecutionSeen:
     """When it started, in milliseconds since the epoch."""
     plans: list[Mapping[str, Any]]
     """The physical plans, as Spark writes them: the first one, and one for each time that it was planned anew."""
+    root: int | None = None
+    """The execution that it is part of, such as that of a micro-batch."""
+    group: str | None = None
+    """The group of its jobs; of a streaming query, the id of its run."""
     failure: str | None = None
 
 
@@ -195,7 +199,9 @@ def _sql(account: Account, kind: str, event: Mapping[str, Any]) -> None:
     match kind:
         case "ExecutionStart" if isinstance(id_, int):
             plan = event.get("sparkPlanInfo") or {}
-            account.executions[id_] = ExecutionSeen(id_, event.get("description") or "", event.get("time") or 0, [plan])
+            seen = ExecutionSeen(id_, event.get("description") or "", event.get("time") or 0, [plan])
+            seen.root, seen.group = event.get("rootExecutionId"), event.get("jobGroupId")
+            account.executions[id_] = seen
         case "AdaptiveExecutionUpdate" if id_ in account.executions:
             account.executions[id_].plans.append(event.get("sparkPlanInfo") or {})
         case "ExecutionEnd" if id_ in account.executions:

@@ -49,18 +49,19 @@ class Ran:
         """Does a stage end between RDDs and those that they read from? None where no way leads there."""
         if targets & sources:
             return False
+        # If one way crosses no end of a stage, that is the one that the records take.
         reached: dict[int, bool] = {}
         waiting = [(rdd, False) for rdd in targets]
         while waiting:
             rdd, wide = waiting.pop()
-            if rdd in reached and (reached[rdd] or not wide):
+            if rdd in reached and (wide or not reached[rdd]):
                 continue
             reached[rdd] = wide
             info = self.account.rdds.get(rdd)
             for parent in info.parents if info is not None and rdd not in sources else ():
                 waiting.append((parent, wide or self._ends_between(rdd, parent)))
         answers = [reached[rdd] for rdd in sources if rdd in reached]
-        return any(answers) if answers else None
+        return all(answers) if answers else None
 
     def _ends_between(self, rdd: int, parent: int) -> bool:
         return any(parent not in self._members[stage] for stage in self._known[rdd])
@@ -221,9 +222,10 @@ def differences_of(recorder: Recorder, program: Program, ran: Ran) -> list[Diffe
         if job.action is None and job.operation is None:
             found.append(Difference(f"job {job.id} ran, and no captured call started it", job=job.id))
     known = _known_rdds(recorder, ran)
+    by_rdds = {job.id for job in program.jobs if _is_of_rdds(program, job)}
     for stage in program.stages:
         unknown = [rdd for rdd in stage.rdds if rdd.id not in known]
-        if unknown:
+        if unknown and by_rdds.issuperset(stage.jobs):
             names = ", ".join(f"{rdd.name} ({rdd.id})" for rdd in unknown)
             found.append(
                 Difference(f"stage {stage.id} computed RDDs that no captured operation made: {names}", stage=stage.id)
@@ -234,6 +236,13 @@ def differences_of(recorder: Recorder, program: Program, ran: Ran) -> list[Diffe
             if all(program.job[job].succeeded for job in stage.jobs if job in program.job):
                 found.append(Difference(told, stage=stage.id))
     return found
+
+
+def _is_of_rdds(program: Program, job: Job) -> bool:
+    """Did PySpark make all RDDs of a job? Those of SQL are made by Spark itself, for its own ends as well."""
+    if job.action is not None:
+        return program.actions[job.action].api is Api.RDD
+    return job.operation is None or program.operations[job.operation].api is Api.RDD
 
 
 def _lineage(recorder: Recorder, program: Program, ran: Ran) -> Iterator[Difference]:

@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from firesteel.spark.capture.dstreams import WIDE
 from firesteel.spark.capture.surface import KEEPING, LAZY, Role, builders
 from firesteel.values.programs import Api, CallSite, Function, Ref
 
@@ -65,6 +66,8 @@ class Made:
     frame: Any = None
     """The DataFrame in the JVM."""
     reader: Reader | None = None
+    is_batch: bool = False
+    """Is it a batch that `foreachBatch` handed to a function of the user's?"""
 
 
 @dataclass
@@ -83,6 +86,8 @@ class Acted:
     error: str | None = None
     query: str | None = None
     """The id of the streaming query that it started."""
+    run: str | None = None
+    """The id of that query's run."""
 
 
 @dataclass
@@ -199,7 +204,8 @@ class Recorder:
             return  # the user asked for something that exists, as a second `df.rdd` does
         said = self._described(call)
         made = self._new(said.name, _api_of(result), said.parents, said.functions, call.call_site, said.arguments)
-        made.call, made.wide = call.number, call.wide
+        made.call = call.number
+        made.wide = call.wide if made.api is not Api.DSTREAM else call.name in WIDE
         made.cached = call.name in KEEPING
         self._bind(made, result)
         if not said.parents:
@@ -227,6 +233,8 @@ class Recorder:
             made.frame = getattr(result, "_jdf", None)
 
     def _build(self, call: Call, result: Any) -> None:
+        if call.name == "option" and "key" in call.given:
+            call.given = {str(call.given["key"]): call.given.get("value")}
         said = self._described(call)
         if result is call.owner:
             self._builders[result] = Builder(said.name.rpartition(".")[0], said.parents, said.functions, said.arguments)
@@ -238,6 +246,7 @@ class Recorder:
     def _acted(self, call: Call, result: Any, error: str | None = None) -> None:
         said = self._described(call)
         kind = None if error else type(result)
+        is_query = kind is not None and kind.__name__ == "StreamingQuery"
         self.actions.append(
             Acted(
                 len(self.actions),
@@ -250,7 +259,8 @@ class Recorder:
                 call.number,
                 kind,
                 error,
-                str(result.id) if kind is not None and kind.__name__ == "StreamingQuery" else None,
+                str(result.id) if is_query else None,
+                str(result.runId) if is_query else None,
             )
         )
 
@@ -266,6 +276,7 @@ class Recorder:
         if batch is not None:
             parents = tuple(self._streams_of(batch))
             made = self._new("foreachBatch()", api, parents)
+            made.is_batch = True
         else:
             node = self.nodes.get(data) if api is Api.RDD else None
             made = self._new(api.value, api, ())

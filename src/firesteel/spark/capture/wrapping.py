@@ -14,6 +14,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache, cached_property
 from types import FrameType, FunctionType
 from typing import Any
@@ -29,7 +30,7 @@ class Wrapping:
 
     def __init__(self, recorder: Recorder, context: Any) -> None:
         self._recorder, self._context = recorder, context
-        self._replaced: list[tuple[type[Any], str, Any, Any]] = []
+        self._replaced: list[tuple[Any, str, Any, Any]] = []
         self._inside = _Inside()
 
     def install(self) -> None:
@@ -47,7 +48,7 @@ class Wrapping:
                 setattr(kind, name, original)
         self._replaced.clear()
 
-    def _replace(self, kind: type[Any], name: str, original: Any, ours: Any) -> None:
+    def _replace(self, kind: Any, name: str, original: Any, ours: Any) -> None:
         setattr(kind, name, ours)
         self._replaced.append((kind, name, original, ours))
 
@@ -64,7 +65,7 @@ class Wrapping:
     def _wrapped(self, one: Listened, name: str, original: Any) -> Any:
         signature = inspect.signature(original)
 
-        def before(arguments: tuple[Any, ...], named: dict[str, Any]) -> Call | None:
+        def before(arguments: tuple[Any, ...], named: dict[str, Any]) -> Call | _Moving | None:
             return self._before(one, name, original, signature, arguments, named)
 
         return _stand_in(original, before, self._after, self._failed)
@@ -77,13 +78,11 @@ class Wrapping:
         signature: inspect.Signature,
         arguments: tuple[Any, ...],
         named: dict[str, Any],
-    ) -> Call | None:
+    ) -> Call | _Moving | None:
         """A method is called: what the user calls is written down, once."""
         inside = self._inside
         if inside.call is not None:
-            if name == "partitionBy" and arguments:
-                inside.shuffled.append(arguments[0])
-            return None
+            return _Moving(inside.call, arguments[0]) if name == "partitionBy" and arguments else None
         found, site = _user_frame(sys._getframe(3))
         if not found:
             return None
@@ -100,26 +99,25 @@ class Wrapping:
             and not any(isinstance(each, Iterator) for each in given.values())
         ):
             call.again = lambda: original(*arguments, **named).glom().collect()
-        inside.call, inside.shuffled = call, [owner] if name == "partitionBy" else []
+        inside.call = call
         if name not in LAZY:
             self._tag(call)
         return call
 
-    def _after(self, call: Call, result: Any) -> None:
-        from pyspark import RDD
-
-        inside = self._inside
-        if isinstance(result, RDD):
-            # An RDD that is partitioned as wanted comes back from partitionBy as it is.
-            call.wide = any(shuffled is not result for shuffled in inside.shuffled) or _repartitions(call)
-        inside.call, inside.shuffled = None, []
+    def _after(self, call: Call | _Moving, result: Any) -> None:
+        if isinstance(call, _Moving):
+            call.within.wide = call.within.wide or result is not call.owner
+            return
+        call.wide = call.wide or _moves(call, result)
+        self._inside.call = None
         self._untag(call)
         self._recorder.returned(call, result)
 
-    def _failed(self, call: Call, error: BaseException) -> None:
-        self._inside.call, self._inside.shuffled = None, []
-        self._untag(call)
-        self._recorder.failed(call, error)
+    def _failed(self, call: Call | _Moving, error: BaseException) -> None:
+        if isinstance(call, Call):
+            self._inside.call = None
+            self._untag(call)
+            self._recorder.failed(call, error)
 
     # --- the jobs of a call ---
 
@@ -157,7 +155,14 @@ class _Inside(threading.local):
     """The call of the user's that this thread is in."""
 
     call: Call | None = None
-    shuffled: list[Any] = []  # noqa: RUF012 - replaced, never changed, but by the thread that owns it
+
+
+@dataclass(frozen=True)
+class _Moving:
+    """PySpark calls partitionBy for a call of the user's. It returns an RDD that is partitioned as wanted as it is."""
+
+    within: Call
+    owner: Any
 
 
 def _stand_in(original: Any, before: Any, after: Any, failed: Any) -> Any:
@@ -231,9 +236,17 @@ def _user_frame(frame: FrameType | None) -> tuple[bool, CallSite | None]:
     return True, CallSite(file, frame.f_lineno, frame.f_code.co_name)
 
 
-def _repartitions(call: Call) -> bool:
-    """Does Spark itself move records for this call, without PySpark's partitionBy?"""
-    return call.name == "repartition" or (call.name == "coalesce" and call.given.get("shuffle") is True)
+def _moves(call: Call, result: Any) -> bool:
+    """Are records of RDDs moved between partitions by this very call, and not by one that PySpark makes for it?"""
+    match call.name:
+        case "partitionBy":
+            return result is not call.owner
+        case "repartition":
+            return True
+        case "coalesce":
+            return call.given.get("shuffle") is True
+        case _:
+            return False
 
 
 def _flat(given: dict[str, Any], signature: inspect.Signature) -> dict[str, Any]:
