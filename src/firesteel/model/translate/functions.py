@@ -90,10 +90,9 @@ class Functions:
         self._known[key] = found
         return found
 
-    def external(self, wanted: str, reason: str, function: Callable[..., Any] | None = None) -> Made:
-        """A function that stays outside, whatever it is."""
-        name = self.names.fresh(wanted)
-        self.outside.append(Outside(name, reason, function))
+    def external(self, name: str, reason: str) -> Made:
+        """A function from outside that stands for a whole operation or action, by its name in the model."""
+        self.outside.append(Outside(name, reason))
         return Made(name, external=True)
 
     def _translated(self, function: Callable[..., Any], wanted: str, count: int) -> Made:
