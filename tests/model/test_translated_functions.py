@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firesteel.model import msvl
@@ -95,28 +95,34 @@ def made(function: Any, count: int) -> tuple[Functions, Any]:
     return functions, functions.made(function, "f", count)
 
 
-def applied(function: Any, *values: Any) -> Any:
-    functions, name = made(function, len(values))
+def program_of(function: Any, count: int = 1) -> msvl.Program:
+    functions, name = made(function, count)
     assert functions.outside == [], functions.outside
     text = "\n".join(map(_definition, functions.definitions))
-    arguments = [f"v{place}" for place in range(len(values))]
-    program = msvl.load(f"{text}\nresult <== {name.text(*arguments)} and empty")
-    return program.run(dict(zip(arguments, values, strict=True)))["result"]
+    arguments = ", ".join(f"v{place}" for place in range(count))
+    return msvl.load(f"{text}\nresult <== {name.text(arguments)} and empty")
+
+
+def applied(function: Any, *values: Any) -> Any:
+    program = program_of(function, len(values))
+    return program.run({f"v{place}": value for place, value in enumerate(values)})["result"]
 
 
 @pytest.mark.parametrize("place", range(len(ONE)))
 def test_a_translated_function_gives_what_python_gives(place):
     function, data = ONE[place]
+    program = program_of(function)
 
     @given(data)
     def run(value):
-        found = applied(function, value)
+        found = program.run({"v0": value})["result"]
         assert found == function(value)
         assert repr(found) == repr(function(value))
 
     run()
 
 
+@settings(max_examples=10)
 @given(INT, INT)
 def test_functions_of_two(a, b):
     assert applied(operator.add, a, b) == a + b
@@ -124,6 +130,7 @@ def test_functions_of_two(a, b):
     assert applied(lambda x, y: x if abs(x) >= abs(y) else y, a, b) == (a if abs(a) >= abs(b) else b)
 
 
+@settings(max_examples=20)
 @given(INTS)
 def test_generators_give_lists(xs):
     def numbers(it):
@@ -149,6 +156,29 @@ def test_closures_have_their_own_values():
     adders = [lambda x, n=n: x + n for n in (1, 2)]
     made_ = [scaled(3), scaled(4)]
     assert [applied(each, 10) for each in (*adders, *made_)] == [11, 12, 30, 40]
+
+
+def later():
+    """Functions that read what is changed after they were made, and others that look like them."""
+    made_, limit, table, kept = [], 1, [1], [2]
+    kept.append(3)
+    for step in range(2):
+        made_.append(lambda x: x + step)  # noqa: B023
+    wrong = [*made_, lambda x: x + limit, lambda x: x + table[0]]
+    limit = 2
+    table.append(3)
+    fixed = 5
+    right = [lambda x: x + fixed, lambda x: x + kept[1], lambda x, step=step: x + step]
+    return wrong, right
+
+
+def test_what_the_program_changes_later_is_not_taken_as_it_is_in_the_end():
+    wrong, right = later()
+    for function in wrong:
+        functions, found = made(function, 1)
+        assert found.external
+        assert "which the program changes later" in functions.outside[0].reason
+    assert [applied(function, 1) for function in right] == [6, 4, 2]
 
 
 def looping(xs):

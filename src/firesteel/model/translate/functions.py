@@ -14,6 +14,7 @@ from typing import Any
 from firesteel.model.msvl import terms as e
 from firesteel.model.msvl import tree as t
 from firesteel.model.translate.blocks import Blocks
+from firesteel.model.translate.changes import changed_later
 from firesteel.model.translate.known import Untranslatable, boolean, joined
 from firesteel.model.translate.names import Names
 from firesteel.model.translate.syntax import Expressions
@@ -149,18 +150,19 @@ class _World:
     def __init__(self, functions: Functions, function: Callable[..., Any]) -> None:
         self.functions = functions
         self.names = Names()
-        self.function = function
+        self.function: Any = function
         found = inspect.getclosurevars(function)
         self.known = {**vars(builtins), **found.globals, **found.nonlocals}
 
     def outside(self, name: str) -> Any:
-        if name in self.known:
-            return self.known[name]
-        # A function that is named in an inner scope only, such as a comprehension.
+        # A function that is named in an inner scope only, such as a comprehension, is found in the module.
         scope = getattr(self.function, "__globals__", {})
-        if name in scope and name not in self.function.__code__.co_varnames:
-            return scope[name]
-        raise Untranslatable(f"the name {name}, which has no value yet")
+        if name not in self.known and (name not in scope or name in self.function.__code__.co_varnames):
+            raise Untranslatable(f"the name {name}, which has no value yet")
+        found = self.known[name] if name in self.known else scope[name]
+        if not callable(found) and changed_later(self.function.__code__, name):
+            raise Untranslatable(f"it reads {name}, which the program changes later")
+        return found
 
     def call(
         self, function: Callable[..., Any], arguments: list[e.Expression], named: dict[str, e.Expression]
