@@ -181,6 +181,18 @@ def test_what_the_program_changes_later_is_not_taken_as_it_is_in_the_end():
     assert [applied(function, 1) for function in right] == [6, 4, 2]
 
 
+def test_an_iterator_is_gone_through_once():
+    def twice(it):
+        pairs = zip(it, [1, 2], strict=False)
+        return [len(list(pairs)), len(list(pairs))]
+
+    for function in (twice, lambda it: [len(list(it)), len(list(it))]):
+        functions = Functions(Names())
+        assert functions.made(function, "f", 1, iterates=True).external
+        assert "more than once" in functions.outside[0].reason
+    assert not Functions(Names()).made(lambda it: [sum(x for x in it)], "f", 1, iterates=True).external
+
+
 def looping(xs):
     total = 0
     for x in xs:

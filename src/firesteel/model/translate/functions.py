@@ -74,8 +74,11 @@ class Functions:
         self._open: list[Any] = []
         """The functions that are being translated: one that calls itself is among them."""
 
-    def made(self, function: Callable[..., Any], wanted: str, count: int) -> Made:
-        """The function for an operation; `wanted` is its name where it has none, `count` the number of arguments."""
+    def made(self, function: Callable[..., Any], wanted: str, count: int, *, iterates: bool = False) -> Made:
+        """The function for an operation; `wanted` is its name where it has none, `count` the number of arguments.
+
+        `iterates` says that its last argument is an iterator, which is used up when it was gone through.
+        """
         key = (_key(function), count)
         if key in self._known:
             return self._known[key]
@@ -83,6 +86,8 @@ class Functions:
             self._known[key] = self._defined(wanted, function.parameters, function.body)
             return self._known[key]
         try:
+            if iterates:
+                _goes_through_once(function, count)
             found = self._translated(function, wanted, count)
         except Untranslatable as error:
             name = self.names.fresh(_name(function) or wanted)
@@ -204,6 +209,33 @@ def _filled(cell: Any) -> bool:
 def _name(function: Any) -> str:
     name = getattr(function, "__name__", "")
     return "" if name == "<lambda>" or getattr(builtins, name, None) is function else str(name)
+
+
+_ITERATORS = ("map", "filter", "zip", "enumerate", "iter", "reversed")
+
+
+def _goes_through_once(function: Callable[..., Any], count: int) -> None:
+    """Refuse a function that reads an iterator twice: it is empty then, and a list is not."""
+    if getattr(function, "__code__", None) is None:
+        return
+    node = _tree(function)
+    read = [each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
+    names = [each.arg for each in (*node.args.posonlyargs, *node.args.args)][count - 1 : count]
+    names += [
+        target.id
+        for each in ast.walk(node)
+        if isinstance(each, ast.Assign) and _is_iterator(each.value)
+        for target in each.targets
+        if isinstance(target, ast.Name)
+    ]
+    for name in names:
+        if read.count(name) > 1:
+            raise Untranslatable(f"it reads the iterator {name} more than once")
+
+
+def _is_iterator(node: ast.expr) -> bool:
+    made = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _ITERATORS
+    return made or isinstance(node, ast.GeneratorExp)
 
 
 def _tree(function: Callable[..., Any]) -> ast.Lambda | ast.FunctionDef:
