@@ -38,6 +38,29 @@ class Dag:
             raise InvalidArgument("this program was captured already: write `with fs.capture(spark) as dag:` again")
         self._program, self._ended = program, True
 
+    def msvl(self, *, style: str = "edges", path: str | PathLike[str] | None = None) -> str:
+        """The program as a model in MSVL, which `firesteel.model.msvl.load` reads and runs without Spark.
+
+        With a `path` the model is written there. Data of more than 100,000 characters is then put into a file beside
+        it; without a path the model asks for it (`inputs=`). `style="paper"` prints the form of the paper on S2M: a
+        rendering that does not run.
+
+        >>> import firesteel as fs
+        >>> from firesteel.model import msvl
+        >>> spark = fs.session()
+        >>> with fs.capture(spark) as dag:
+        ...     _ = spark.sparkContext.parallelize([3, 4, 5], 2).filter(lambda x: x % 2 == 1).collect()
+        >>> msvl.load(dag.msvl()).run()
+        [[3, 5]]
+        >>> dag.msvl(style="paper")
+        '(Parallelize1()||Filter1(2,1)||Filter1(2,2));Collect()'
+        """
+        from firesteel.model.translate.model import model_of
+
+        if not self._ended:
+            raise InvalidArgument("this program is not captured yet: call msvl() after the block of fs.capture")
+        return model_of(self._program, style, path)
+
     def __repr__(self) -> str:
         from firesteel.report.dags.text import headline
 
@@ -73,29 +96,6 @@ class Dag:
         from firesteel.report.dags.svg import svg
 
         return svg(self._program)
-
-    def msvl(self, *, style: str = "edges", path: str | PathLike[str] | None = None) -> str:
-        """The program as a model in MSVL, which `firesteel.model.msvl.load` reads and runs without Spark.
-
-        With a `path` the model is written there. Data of more than 100,000 characters is then put into a file beside
-        it; without a path the model asks for it (`inputs=`). `style="paper"` prints the form of the paper on S2M: a
-        rendering that does not run.
-
-        >>> import firesteel as fs
-        >>> from firesteel.model import msvl
-        >>> spark = fs.session()
-        >>> with fs.capture(spark) as dag:
-        ...     _ = spark.sparkContext.parallelize([3, 4, 5], 2).filter(lambda x: x % 2 == 1).collect()
-        >>> msvl.load(dag.msvl()).run()
-        [[3, 5]]
-        >>> dag.msvl(style="paper")
-        '(Parallelize1()||Filter1(2,1)||Filter1(2,2));Collect()'
-        """
-        from firesteel.model.translate.model import model_of
-
-        if not self._ended:
-            raise InvalidArgument("this program is not captured yet: call msvl() after the block of fs.capture")
-        return model_of(self._program, style, path)
 
     @property
     def program(self) -> Program:

@@ -1,5 +1,7 @@
 """Random trees of everything that can be written; they need not mean anything."""
 
+from dataclasses import replace
+
 from firesteel.model.msvl import terms as e
 from firesteel.model.msvl import tree as t
 
@@ -14,12 +16,14 @@ def expression(rng, depth):
         return rng.choice(
             [
                 e.Variable(rng.choice(_NAMES)),
-                e.Constant(rng.choice([0, 7, -3, 1.5, -2.25, 1e30, True, False, "", 'a "b" \\ \n\t', "é"])),
+                e.Constant(
+                    rng.choice([0, 7, -3, 1.5, -2.25, 1e30, True, False, None, "", "\r\0", 'a "b" \\ \n\t', "é"])
+                ),
                 e.ListOf(()),
                 e.MapOf(()),
             ]
         )
-    match rng.randint(0, 11):
+    match rng.randint(0, 15):
         case 0 | 1 | 2 | 3:
             sign = rng.choice(["+", "-", "*", "/", "%", "=", "!=", "<", "<=", ">", ">=", "AND", "OR"])
             return e.Binary(sign, sub(), sub())
@@ -39,8 +43,37 @@ def expression(rng, depth):
             return e.ListOf(tuple(sub() for _ in range(rng.randint(0, 2))))
         case 10:
             return e.MapOf(tuple((sub(), sub()) for _ in range(rng.randint(0, 2))))
+        case 11:
+            return e.TupleOf(tuple(sub() for _ in range(rng.randint(0, 3))))
+        case 12:
+            return e.Conditional(sub(), sub(), sub())
+        case 13:
+            name = rng.choice(_NAMES)
+            return e.Let(name, sub(), e.bound(sub(), frozenset([name])))
+        case 14:
+            return _comprehension(rng, sub)
         case _:
             return e.StructOf("Pair", (("a", sub()), ("b", sub())))
+
+
+def _comprehension(rng, sub):
+    known, clauses = frozenset(), []
+    for _ in range(rng.randint(1, 2)):
+        names = tuple(rng.sample(_NAMES, rng.randint(1, 2)))
+        source = e.bound(sub(), known)
+        known |= frozenset(names)
+        clauses.append(e.Clause(names, source, tuple(e.bound(sub(), known) for _ in range(rng.randint(0, 1)))))
+    return e.Comprehension(e.bound(sub(), known), tuple(clauses))
+
+
+def definition(rng):
+    names = tuple(rng.sample(_NAMES, rng.randint(0, 2)))
+    return t.Define(f"d{rng.randrange(1000)}", names, e.bound(expression(rng, 2), frozenset(names)))
+
+
+def given_input(rng):
+    made = declared(rng, value=rng.random() < 0.3)
+    return replace(made, file='some "file"') if made.value is None and rng.random() < 0.3 else made
 
 
 def location(rng, depth):
@@ -111,11 +144,13 @@ def random_text_source(rng):
     outputs = tuple(rng.sample(_NAMES, rng.randint(0, 2)))
     return t.Source(
         structs,
-        _some(rng, declared),
+        _some(rng, given_input),
         outputs,
         _some(rng, declared),
         functions,
         statement(rng, rng.choice([1, 2, 3, 3])),
+        _some(rng, definition),
+        listed=bool(outputs) and rng.random() < 0.5,
     )
 
 

@@ -1,6 +1,7 @@
 """What is wrong is said: where, and what to write instead."""
 
 import pickle
+import re
 
 import pytest
 
@@ -194,3 +195,41 @@ def test_a_program_that_is_nested_too_deep():
     assert msvl.load(deep).run() == {}
     with pytest.raises(msvl.MsvlError, match="nested too deep"):
         msvl.load("next " * 3_000 + "skip")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("define f(x) = f(x) + 1; x <== f(1) and empty", "line 1: f is defined by itself"),
+        ("define f(x) = g(x); define g(x) = f(x); skip", "line 1: f is defined by itself"),
+        ("define f(x) = x; define f(y) = y; skip", "there are two of define f"),
+        ("define size(x) = x; skip", "line 1: size is a state function: give the definition another name"),
+        ("define f(x) = previous x; skip", "line 1: f looks at another state"),
+        ("define f(x) = x; x <== f(1, 2) and empty", "line 1: f takes 1 arguments, and has 2"),
+    ],
+)
+def test_definitions_that_cannot_be_used(text, said):
+    with pytest.raises(msvl.MsvlError, match=re.escape(said)):
+        msvl.load(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x <== 1 ? 2 : 3 and empty", "a condition is 1, which is neither true nor false"),
+        ("x <== [y for y in 5] and empty", "for needs a list, and has 5 (int)"),
+        (
+            "x <== [a for a, b in [(1, 2, 3)]] and empty",
+            "for takes 2 parts of each record, and one is (1, 2, 3) (tuple)",
+        ),
+        ("x <== [y for y in [1] if y] and empty", "a condition is 1, which is neither true nor false"),
+        ("x <== element([1], 4) and empty", "IndexError: list index out of range, with [1] (list), 4 (int)"),
+        ("x <== divide(1, 0) and empty", "ZeroDivisionError"),
+        ("x <== (1, 2)[2] and empty", "an index has the place 2, and there are 2, from 0"),
+        ("x <== put({}, [1], 2) and empty", "put needs a key that is a number, a text, a bool or a tuple"),
+        ("input int n <== y; x <== n and empty", "the input n has a value in line 1 that cannot be used"),
+    ],
+)
+def test_expressions_that_cannot_be_evaluated(text, said):
+    with pytest.raises((msvl.RunError, msvl.MsvlError), match=re.escape(said)):
+        msvl.load(text).run()

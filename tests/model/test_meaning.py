@@ -1,5 +1,7 @@
 """What each statement means, on small programs: the states of the run, or why there is none."""
 
+import pickle
+
 import pytest
 
 from firesteel.model import msvl
@@ -234,3 +236,72 @@ def test_a_long_run_keeps_no_states():
 def test_states_come_one_by_one():
     states = msvl.load("frame(x) and (x <== 0 and skip ; while true {x := x + 1})").states()
     assert [next(states)["x"] for _ in range(4)] == [0, 0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ('(1, "a")', (1, "a")),
+        ("()", ()),
+        ("(1,)[0]", 1),
+        ("(1, 2) + (3,)", (1, 2, 3)),
+        ("(1, 2) < (1, 3)", True),
+        ("null = null", True),
+        ("null = 0", False),
+        ("1 > 2 ? 3 : 4", 4),
+        ("true ? 1 : 1 / 0", 1),
+        ("let x = 2 in x * x", 4),
+        ("let x = 2 in let x = x + 1 in x", 3),
+        ("[x * 2 for x in [1, 2, 3] if x > 1]", [4, 6]),
+        ("[(x, y) for x in range(2) for y in range(x)]", [(1, 0)]),
+        ("[a + b for a, b in [(1, 2), [3, 4]]]", [3, 7]),
+        ('[c for c in "ab"]', ["a", "b"]),
+        ('[k for k in {"a": 1}]', ["a"]),
+        ("{(1, 2): 3}[(1, 2)]", 3),
+        ('"ab" * 2', "abab"),
+        ("extend([1], [2, 3])", [1, 2, 3]),
+        ('sortedby([(2, "a"), (1, "b"), (2, "c")], true)', ["a", "c", "b"]),
+        ("divide(7, 2)", 3.5),
+        ("mod(-7, 3)", 2),
+        ("-7 % 3", -1),
+        ("flat([[1], (2, 3)])", [1, 2, 3]),
+        ("twice(y)", 14),
+        ("total([twice(1), size([each for each in range(3)])])", 5),
+    ],
+)
+def test_expressions_that_bind_names_and_make_tuples(expression, value):
+    program = msvl.load(f"define twice(x) = x * 2; y <== 7 and x <== {expression} and empty")
+    assert program.run()["x"] == value
+
+
+def test_a_definition_reads_variables_of_the_program_as_they_are_now():
+    program = msvl.load(
+        "define above(n) = x > n; frame(x, y) and (x <== 1 and y <== above(1) and skip ; x := 2 ; y := above(1))"
+    )
+    assert [(state["x"], state["y"]) for state in program.states()] == [(1, False), (1, False), (2, False), (2, True)]
+
+
+def test_await_notices_what_a_definition_reads():
+    program = msvl.load(
+        "define both() = x = 1 AND y = 1; frame(x, y) and "
+        "(x <== 0 and y <== 0 and skip ; ((len(3) ; x := 1) || (len(5) ; y := 1) || (await(both()) ; z := 1)))"
+    )
+    states = list(program.states())
+    assert len(states) == 9 and states[-1]["z"] == 1
+
+
+def test_results_as_a_list_and_inputs_with_values():
+    program = msvl.load("input int n <== 2; output [b, a]; a <== n and b <== n + 1 and empty")
+    assert program.run() == [3, 2]
+    assert program.run({"n": 5}) == [6, 5]
+
+
+def test_an_input_from_a_file(tmp_path):
+    (tmp_path / "data.json").write_text('{"xs": [{"tuple": [1, "a"]}, {"map": [[{"tuple": [1]}, null]]}]}')
+    (tmp_path / "program.m").write_text('input list xs from "data.json"; y <== xs and empty')
+    program = msvl.load(tmp_path / "program.m")
+    assert program.run() == {"y": [(1, "a"), {(1,): None}]}
+    assert pickle.loads(pickle.dumps(program)).run() == program.run()
+    (tmp_path / "data.json").unlink()
+    with pytest.raises(msvl.MsvlError, match=r"the input 'xs' is in '.*data\.json', which cannot be read"):
+        program.run()

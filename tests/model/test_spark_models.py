@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import subprocess
@@ -14,11 +15,13 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import firesteel as fs
+from firesteel.cli.main import main
 from firesteel.errors import InvalidArgument
 from firesteel.model import msvl
 from firesteel.model.translate.events import real_stages, trace
 from firesteel.model.translate.model import built
 from firesteel.model.translate.paper import shape
+from tests.model.frame_programs import FRAMES
 from tests.model.spark_programs import CASES, PAIRS, TEXTS, Case, plain
 
 PARTITIONS = st.integers(1, 3)
@@ -35,7 +38,7 @@ def compared(case: Case, real: list[Any], modelled: list[Any]) -> tuple[list[Any
 
 def check(spark: Any, case: Case, data: Any, n: int) -> None:
     with fs.capture(spark) as dag:
-        real = case.run(spark.sparkContext, data, n)
+        real = case.run(spark if case in FRAMES else spark.sparkContext, data, n)
     model = msvl.load(dag.msvl())
     assert model.externals == ()
     expected, found = compared(case, real, model.run())
@@ -43,7 +46,7 @@ def check(spark: Any, case: Case, data: Any, n: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*CASES, *FRAMES], ids=lambda case: case.name)
 def test_the_model_gives_what_spark_gives(spark, case):
     @settings(max_examples=5, suppress_health_check=list(HealthCheck))
     @given(case.data, PARTITIONS)
@@ -54,7 +57,7 @@ def test_the_model_gives_what_spark_gives(spark, case):
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*CASES, *FRAMES], ids=lambda case: case.name)
 def test_the_model_gives_what_spark_gives_many_times(spark, case, sweep_seed):
     @seed(sweep_seed)
     @settings(max_examples=50, suppress_health_check=list(HealthCheck), database=None)
@@ -289,6 +292,49 @@ def test_the_real_run_answers_like_the_model(topn, rule):
             return fs.Verdict.FALSE
 
     assert verdict(msvl.load(dag.msvl())) is verdict(trace(builder, events))
+
+
+@pytest.mark.slow
+def test_a_model_from_the_command_line(spark, tmp_path, capsys):
+    script = tmp_path / "count.py"
+    script.write_text(
+        "import sys\n"
+        "from pyspark.sql import SparkSession\n"
+        "spark = SparkSession.builder.getOrCreate()\n"
+        "words = spark.sparkContext.parallelize(sys.argv[1:], 2)\n"
+        "print(words.map(lambda w: (w, 1)).reduceByKey(lambda a, b: a + b).sortByKey().collect())\n"
+        "spark.stop()\n"
+    )
+    model = tmp_path / "count.m"
+    assert main(["model", str(script), "-o", str(model), "--", "b", "a", "b"]) == 0
+    assert spark.sparkContext.parallelize([1]).count() == 1
+    capsys.readouterr()
+    assert main(["model", "run", str(model)]) == 0
+    assert json.loads(capsys.readouterr().out) == [[["a", 1], ["b", 2]]]
+    assert main(["model", "verify", str(model), "--formula", "[] (stage_1_runs -> stage_0_done)"]) == 0
+    assert main(["model", str(tmp_path / "missing.py"), "-o", str(model)]) == 2
+    assert "is not a file" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_errors_of_ansi_mode_are_errors_of_the_model(spark):
+    with fs.capture(spark) as dag:
+        spark.createDataFrame([(1,), (0,)], "v int").selectExpr("10 / v", "v + 2147483646").take(1)
+    model = msvl.load(dag.msvl())
+    with pytest.raises(msvl.RunError, match="division by zero"):
+        model.run()
+
+
+@pytest.mark.slow
+def test_what_has_no_translation_in_a_plan_is_refused_by_name(spark):
+    with fs.capture(spark) as dag:
+        spark.range(3).selectExpr("rand(1)").collect()
+    with pytest.raises(InvalidArgument, match="the expression Rand has no translation"):
+        dag.msvl()
+    with fs.capture(spark) as dag:
+        spark.range(3).rdd.map(lambda row: row[0]).collect()
+    with pytest.raises(InvalidArgument, match="mixes RDDs, DataFrames and streams"):
+        dag.msvl()
 
 
 @pytest.mark.slow

@@ -19,6 +19,11 @@ def _no_arguments(parser: argparse.ArgumentParser) -> None:
     """For a command that takes none."""
 
 
+def _as_given(words: list[str]) -> list[str]:
+    """For a command whose words need no preparation."""
+    return words
+
+
 @dataclass(frozen=True)
 class Command:
     """One subcommand.
@@ -39,6 +44,8 @@ class Command:
     run: Callable[[argparse.Namespace], int]
     """Does the work with the arguments that were given; returns the exit code."""
     add_arguments: Callable[[argparse.ArgumentParser], None] = _no_arguments
+    prepared: Callable[[list[str]], list[str]] = _as_given
+    """The words after its name as argparse reads them, where that is not as a user writes them."""
 
 
 def all_commands() -> list[Command]:

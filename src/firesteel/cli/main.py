@@ -21,7 +21,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     SystemExit: 0
     """
     commands = {command.name: command for command in all_commands()}
-    chosen = _parser(commands.values()).parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given and given[0] in commands:
+        given[1:] = commands[given[0]].prepared(given[1:])
+    chosen = _parser(commands.values()).parse_args(given)
     if chosen.command is None:
         print(_welcome(commands.values()))
         return 0

@@ -1,11 +1,13 @@
-"""`firesteel model run FILE.m` and `firesteel model verify FILE.m`: programs of MSVL from the command line."""
+"""Programs of MSVL from the command line: `firesteel model SCRIPT.py -o FILE.m` makes one of a Spark program,
+`firesteel model run FILE.m` runs one, and `firesteel model verify FILE.m` checks all its runs."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +21,69 @@ def main(chosen: argparse.Namespace) -> int:
     from firesteel.model.msvl.errors import RunError
 
     try:
-        return _run(chosen) if chosen.action == "run" else _verify(chosen)
+        return {"run": _run, "verify": _verify, _OF: _make}[chosen.action](chosen)
     except Falsified as failure:
         print(failure)
         return 1
     except (InvalidArgument, RunError, Inconclusive) as error:
         print(f"firesteel model: {error}", file=sys.stderr)
         return 2
+
+
+_OF = "of"
+"""The word for making a model, which a user leaves out."""
+
+
+def _prepared(words: list[str]) -> list[str]:
+    return [_OF, *words] if words and words[0].endswith(".py") else words
+
+
+def _make(chosen: argparse.Namespace) -> int:
+    """Runs a script, captures what it does with Spark, and writes the model."""
+    from firesteel.dags import capture
+    from firesteel.spark.session.start import session
+
+    script = Path(chosen.script)
+    if not script.is_file():
+        raise InvalidArgument(f"{described('SCRIPT', str(script))} is not a file")
+    spark = session()
+    with capture(spark) as dag, _going_on(), contextlib.redirect_stdout(sys.stderr):
+        _run_script(script, chosen.arguments)
+    text = dag.msvl(style=chosen.style, path=chosen.output)
+    if chosen.output is None:
+        print(text)
+    return 0
+
+
+def _run_script(script: Path, arguments: Sequence[str]) -> None:
+    """As `python SCRIPT ARGUMENTS` would."""
+    import runpy
+
+    words, path = sys.argv, sys.path
+    sys.argv, sys.path = [str(script), *arguments], [str(script.parent), *sys.path]
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    except SystemExit as ended:
+        if ended.code not in (None, 0):
+            raise InvalidArgument(f"{script} ended with the exit code {ended.code}") from None
+    finally:
+        sys.argv, sys.path = words, path
+
+
+@contextlib.contextmanager
+def _going_on() -> Iterator[None]:
+    """Spark goes on when a script stops it: the records of its sources are still to be read."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    stopping: list[tuple[Any, Any]] = [(SparkContext, SparkContext.stop), (SparkSession, SparkSession.stop)]
+    for kind, _ in stopping:
+        kind.stop = lambda self: None
+    try:
+        yield
+    finally:
+        for kind, stop in stopping:
+            kind.stop = stop
 
 
 def _run(chosen: argparse.Namespace) -> int:
@@ -84,7 +142,14 @@ def _externals(given: Sequence[str]) -> dict[str, Callable[..., Any]]:
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(dest="action", required=True, metavar="run|verify")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="SCRIPT.py|run|verify")
+    make = actions.add_parser(_OF, help="make a model of a Spark program: firesteel model SCRIPT.py -o model.m")
+    make.add_argument("script", help="the program, which is run")
+    make.add_argument("arguments", nargs="*", help="its arguments, after --")
+    make.add_argument("-o", "--output", help="where the model is written; long data goes into a file beside it")
+    make.add_argument(
+        "--style", choices=["edges", "paper"], default="edges", help="paper: a rendering that does not run"
+    )
     run = actions.add_parser("run", help="run a program and print its results", description="Prints results as JSON.")
     run.add_argument("--states", action="store_true", help="print what changes in every state, a line for each")
     verify = actions.add_parser("verify", help="check that every run of a program satisfies a formula")
@@ -111,10 +176,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 COMMAND = Command(
     name="model",
     place=50,
-    invitation="run and verify a model in MSVL",
-    summary="run a model that is written in MSVL, or check that all its runs satisfy a formula",
-    description="Runs programs of the modelling language MSVL. Spark is not needed. The exit code is 1 if a run breaks "
+    invitation="make, run and verify a model in MSVL",
+    summary="make a model of a Spark program in MSVL, run it, or check that all its runs satisfy a formula",
+    description="Makes programs of the language MSVL of Spark programs, firesteel model SCRIPT.py -o model.m, "
+    "and runs them. Spark is not needed to run them. The exit code is 1 if a run breaks "
     "the formula, 2 if the program cannot be run or the question stays open, else 0.",
     run=main,
     add_arguments=_add_arguments,
+    prepared=_prepared,
 )

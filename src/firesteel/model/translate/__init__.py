@@ -2,6 +2,6 @@
 
 `functions` has the user's functions, `syntax` and `blocks` what they are made of; `building` makes stages and tasks;
 `operations`, `shuffles` and `actions` say what each call does; `frames`, `sql` and `aggregates` turn plans of
-DataFrames into such calls. `model` puts all together, `paper` prints the form of the paper, and `events` finds the model's stages
-in a real run. Nothing here needs Spark.
+DataFrames into such calls. `model` puts all together, `paper` prints the form of the paper, and `events` finds the
+stages of the model in a real run. Nothing here needs Spark.
 """

@@ -123,13 +123,13 @@ class Builder:
         self.variables[name] = first
         return name
 
-    def users(self, what: Operation | Action, parameter: str, count: int) -> Made | None:
+    def users(self, what: Operation | Action, parameter: str, count: int, *, iterates: bool = False) -> Made | None:
         """The function that the user gave for a parameter; None where it was left out."""
         found = given(what, parameter)
         if found is None:
             return None
         label = self.label(what) if isinstance(what, Operation) else what.name
-        return self.functions.made(found, f"{label}_{parameter}", count)
+        return self.functions.made(found, f"{label}_{parameter}", count, iterates=iterates)
 
     def parent(self, operation: Operation, place: int = 0) -> Operation:
         return self.program.operations[operation.parents[place]]

@@ -94,7 +94,7 @@ class Lowering:
     def _through(self, node: Any) -> int:
         return self.plan(node.children[0])
 
-    _subqueryalias = _view = _locallimit = _resolvedhint = _withcteref = _through
+    _subqueryalias = _view = _locallimit = _resolvedhint = _repartition = _repartitionbyexpression = _through
 
     def _project(self, node: Any) -> int:
         parent = self.plan(node.children[0])

@@ -14,6 +14,7 @@ from typing import Any
 from firesteel.model.msvl import terms as e
 from firesteel.model.msvl import tree as t
 from firesteel.model.translate.blocks import Blocks
+from firesteel.model.translate.changes import changed_later
 from firesteel.model.translate.known import Untranslatable, boolean, joined
 from firesteel.model.translate.names import Names
 from firesteel.model.translate.syntax import Expressions
@@ -73,8 +74,11 @@ class Functions:
         self._open: list[Any] = []
         """The functions that are being translated: one that calls itself is among them."""
 
-    def made(self, function: Callable[..., Any], wanted: str, count: int) -> Made:
-        """The function for an operation; `wanted` is its name where it has none, `count` the number of arguments."""
+    def made(self, function: Callable[..., Any], wanted: str, count: int, *, iterates: bool = False) -> Made:
+        """The function for an operation; `wanted` is its name where it has none, `count` the number of arguments.
+
+        `iterates` says that its last argument is an iterator, which is used up when it was gone through.
+        """
         key = (_key(function), count)
         if key in self._known:
             return self._known[key]
@@ -82,6 +86,8 @@ class Functions:
             self._known[key] = self._defined(wanted, function.parameters, function.body)
             return self._known[key]
         try:
+            if iterates:
+                _goes_through_once(function, count)
             found = self._translated(function, wanted, count)
         except Untranslatable as error:
             name = self.names.fresh(_name(function) or wanted)
@@ -90,10 +96,9 @@ class Functions:
         self._known[key] = found
         return found
 
-    def external(self, wanted: str, reason: str, function: Callable[..., Any] | None = None) -> Made:
-        """A function that stays outside, whatever it is."""
-        name = self.names.fresh(wanted)
-        self.outside.append(Outside(name, reason, function))
+    def external(self, name: str, reason: str) -> Made:
+        """A function from outside that stands for a whole operation or action, by its name in the model."""
+        self.outside.append(Outside(name, reason))
         return Made(name, external=True)
 
     def _translated(self, function: Callable[..., Any], wanted: str, count: int) -> Made:
@@ -150,18 +155,19 @@ class _World:
     def __init__(self, functions: Functions, function: Callable[..., Any]) -> None:
         self.functions = functions
         self.names = Names()
-        self.function = function
+        self.function: Any = function
         found = inspect.getclosurevars(function)
         self.known = {**vars(builtins), **found.globals, **found.nonlocals}
 
     def outside(self, name: str) -> Any:
-        if name in self.known:
-            return self.known[name]
-        # A function that is named in an inner scope only, such as a comprehension.
+        # A function that is named in an inner scope only, such as a comprehension, is found in the module.
         scope = getattr(self.function, "__globals__", {})
-        if name in scope and name not in self.function.__code__.co_varnames:
-            return scope[name]
-        raise Untranslatable(f"the name {name}, which has no value yet")
+        if name not in self.known and (name not in scope or name in self.function.__code__.co_varnames):
+            raise Untranslatable(f"the name {name}, which has no value yet")
+        found = self.known[name] if name in self.known else scope[name]
+        if not callable(found) and changed_later(self.function.__code__, name):
+            raise Untranslatable(f"it reads {name}, which the program changes later")
+        return found
 
     def call(
         self, function: Callable[..., Any], arguments: list[e.Expression], named: dict[str, e.Expression]
@@ -203,6 +209,33 @@ def _filled(cell: Any) -> bool:
 def _name(function: Any) -> str:
     name = getattr(function, "__name__", "")
     return "" if name == "<lambda>" or getattr(builtins, name, None) is function else str(name)
+
+
+_ITERATORS = ("map", "filter", "zip", "enumerate", "iter", "reversed")
+
+
+def _goes_through_once(function: Callable[..., Any], count: int) -> None:
+    """Refuse a function that reads an iterator twice: it is empty then, and a list is not."""
+    if getattr(function, "__code__", None) is None:
+        return
+    node = _tree(function)
+    read = [each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
+    names = [each.arg for each in (*node.args.posonlyargs, *node.args.args)][count - 1 : count]
+    names += [
+        target.id
+        for each in ast.walk(node)
+        if isinstance(each, ast.Assign) and _is_iterator(each.value)
+        for target in each.targets
+        if isinstance(target, ast.Name)
+    ]
+    for name in names:
+        if read.count(name) > 1:
+            raise Untranslatable(f"it reads the iterator {name} more than once")
+
+
+def _is_iterator(node: ast.expr) -> bool:
+    made = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _ITERATORS
+    return made or isinstance(node, ast.GeneratorExp)
 
 
 def _tree(function: Callable[..., Any]) -> ast.Lambda | ast.FunctionDef:

@@ -43,6 +43,8 @@ SAME: dict[Any, str] = {
     math.log: "log",
     math.exp: "exp",
 }
+KNOWN = (*SAME, min, max, bool, sorted, reversed)
+"""Functions of Python's own that have a translation."""
 _METHODS = {"upper": "upper", "lower": "lower", "startswith": "startswith", "endswith": "endswith"}
 _METHODS |= {"replace": "replace", "items": "items", "keys": "keys", "values": "values", "join": "joined"}
 _METHODS |= {name: name for name in TEXTS}

@@ -58,7 +58,7 @@ def _filter(builder: Builder, operation: Operation, partition: int, task: Task) 
 def _partitions(with_index: bool) -> Translation:
     def build(builder: Builder, operation: Operation, partition: int, task: Task) -> str:
         before = builder.build(builder.parent(operation), partition, task)
-        users = builder.users(operation, "f", 2 if with_index else 1)
+        users = builder.users(operation, "f", 2 if with_index else 1, iterates=True)
         index = ["p"] if with_index else []
         parameters = ["list records", "list out[]"] if not with_index else ["int p", "list records", "list out[]"]
         name = builder.function(

@@ -193,6 +193,8 @@ class Rows:
             raise refused("split by a pattern")
         return self._strict([self.value(tree.children[0])], lambda x: e.Apply("split", (x, literal(pattern))))
 
+    _stringsplit = _split
+
     def _size(self, tree: Any) -> e.Expression:
         return self._strict([self.value(tree.children[0])], lambda x: e.Apply("size", (x,)))
 

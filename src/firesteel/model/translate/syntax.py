@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from firesteel.model.msvl import terms as e
 from firesteel.model.msvl.data import expression_of
-from firesteel.model.translate.known import NULL, Untranslatable, boolean, joined, method_call, tested
+from firesteel.model.translate.known import KNOWN, NULL, Untranslatable, boolean, joined, method_call, tested
 from firesteel.model.translate.names import Names
 
 Env = Mapping[str, e.Expression]
@@ -235,16 +235,19 @@ class Expressions:
         if any(isinstance(each, ast.Starred) for each in node.args) or any(each.arg is None for each in node.keywords):
             raise Untranslatable(f"a star in {ast.unparse(node)!r}")
         named = {str(each.arg): each.value for each in node.keywords}
-        if isinstance(node.func, ast.Attribute):
-            try:
-                function = self._object(node.func, env)
-            except Untranslatable:
-                if named:
-                    raise Untranslatable(f"named arguments in {ast.unparse(node)!r}") from None
-                return method_call(node.func.attr, self.value(node.func.value, env), self.values(node.args, env))
-        else:
-            function = self._object(node.func, env)
+        if isinstance(node.func, ast.Attribute) and self._is_data(node.func.value, env):
+            if named:
+                raise Untranslatable(f"named arguments in {ast.unparse(node)!r}")
+            return method_call(node.func.attr, self.value(node.func.value, env), self.values(node.args, env))
+        function = self._object(node.func, env)
         return self.called(function, node.args, named, env)
+
+    def _is_data(self, node: ast.expr, env: Env) -> bool:
+        """Is it a value, and not a module, class or other object outside the function?"""
+        try:
+            return isinstance(self._object(node, env), str | int | float | list | tuple | dict)
+        except (Untranslatable, AttributeError):
+            return True
 
     def called(self, function: Any, nodes: list[ast.expr], named: dict[str, ast.expr], env: Env) -> e.Expression:
         """A call of a function that stands outside."""
@@ -256,13 +259,15 @@ class Expressions:
             made = joined(function, [self._distinct(nodes[0], env)])
             assert made is not None
             return made
+        name = str(getattr(function, "__name__", ""))
+        if getattr(builtins, name, None) is function and function not in KNOWN:
+            raise Untranslatable(f"Python's {name}, called so")
+        if function is zip and isinstance(named.get("strict"), ast.Constant):
+            named = {}
         arguments = self.values(nodes, env)
         found = joined(function, arguments) if not named else None
         if found is not None:
             return found
-        name = str(getattr(function, "__name__", ""))
-        if getattr(builtins, name, None) is function:
-            raise Untranslatable(f"Python's {name}, called so")
         given = {name: self.value(node, env) for name, node in named.items()}
         call: e.Expression = self.world.call(function, arguments, given)
         return call
