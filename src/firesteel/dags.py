@@ -12,9 +12,11 @@ from firesteel.surroundings import Called, tell
 from firesteel.values.programs import Action, Difference, Edge, Execution, Job, Operation, Program, Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from pyspark.sql import SparkSession
+
+    from firesteel.evidence.lint import Judged, Lint
 
 
 class Dag:
@@ -66,6 +68,32 @@ class Dag:
             )
         target.write_text(writers[target.suffix](self._program), encoding="utf-8")
         return target
+
+    def lint(self, *, ignore: Collection[str] = (), confirm: bool = True, seconds: float = 20.0) -> list[Lint]:
+        """Where the result of the program hangs on luck; an empty list where no rule finds anything.
+
+        >>> import firesteel as fs
+        >>> spark = fs.session()
+        >>> with fs.capture(spark) as dag:
+        ...     words = spark.sparkContext.parallelize(["a", "b", "a"], 2)
+        ...     first = words.map(lambda word: (word, 1)).reduceByKey(lambda a, b: a + b).take(1)
+        >>> [(one.rule, one.severity.value) for one in dag.lint()]
+        [('take-without-order', 'error')]
+
+        - `ignore`: names of rules. A comment `# firesteel: ignore[rule]` on the line does the same for one place.
+        - `confirm`: test the program's functions, and run what was found again on its own data, in other orders.
+        - `seconds`: so long that may take in all.
+        """
+        from firesteel.linting import lint_program
+
+        return list(lint_program(self._program, ignore=ignore, confirm=confirm, seconds=seconds).findings)
+
+    @property
+    def levels(self) -> tuple[Judged, ...]:
+        """The level of every operation, computed anew with what Spark does not know, beside what Spark believes."""
+        from firesteel.linting import lint_program
+
+        return lint_program(self._program, confirm=False).levels
 
     def _repr_svg_(self) -> str:
         """What a notebook shows."""

@@ -1,0 +1,155 @@
+"""Rules about order: what takes the first, numbers by place, or lists as rows arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from firesteel.model.lint.levels import Facts
+from firesteel.model.lint.rdds import SHUFFLING
+from firesteel.model.lint.rules.rule import ERROR, WARNING, Found, Rule, surviving
+from firesteel.spark.plans.tree import Node
+from firesteel.values.programs import Api
+
+_PASSING = frozenset({"Project", "Filter", "SubqueryAlias", "View", "ResolvedHint", "EventTimeWatermark"})
+_DESTROYING = {
+    "Aggregate": "grouping",
+    "Join": "a join",
+    "Repartition": "repartition",
+    "RepartitionByExpression": "repartition",
+    "Deduplicate": "dropDuplicates",
+    "Distinct": "distinct",
+}
+_NARROW = frozenset({"map", "filter", "flatMap", "mapValues", "flatMapValues", "keyBy", "keys", "values"})
+
+
+def _sorts_for_nothing(facts: Facts) -> Iterable[Found]:
+    yield from _rdd_sorts(facts)
+    seen: set[int] = set()
+    for operation in facts.program.operations:
+        for node in operation.plan.walk() if isinstance(operation.plan, Node) else ():
+            how = _DESTROYING.get(node.kind)
+            if how is None or id(node) in seen or node.arguments.get("shuffle") is False:
+                continue
+            seen.add(id(node))
+            for child in node.children:
+                sort = _sort_below(child)
+                if sort is not None:
+                    yield Found(
+                        f"the order of this sort is lost in {how} at a later step, which shuffles",
+                        facts.plans.owner(sort),
+                    )
+
+
+def _sort_below(node: Node) -> Node | None:
+    while node.kind in _PASSING and len(node.children) == 1:
+        node = node.children[0]
+    return node if node.kind == "Sort" and node.arguments.get("global") is True else None
+
+
+def _rdd_sorts(facts: Facts) -> Iterable[Found]:
+    program = facts.program
+    wanted = {one for action in program.actions for one in action.operations}
+    for operation in program.operations:
+        if operation.api is Api.RDD and operation.name in ("sortBy", "sortByKey"):
+            at = operation.id
+            while at not in wanted and len(program.children[at]) == 1:
+                (at,) = program.children[at]
+                reader = program.operations[at]
+                if reader.name in SHUFFLING:
+                    yield Found(f"the order of this sort is lost in {reader.name}, which shuffles", operation.id)
+                if reader.name not in _NARROW:
+                    break
+
+
+RULES = (
+    Rule(
+        "take-without-order",
+        ERROR,
+        "first, take, head or limit of rows that come in any order",
+        "counts.take(1) gives ('a', 2) in one run and ('b', 1) in the next",
+        "sort by a unique key first: orderBy('id').limit(3)",
+        surviving("take-without-order"),
+    ),
+    Rule(
+        "ties-after-sort",
+        WARNING,
+        "first, take or limit of rows that are sorted by a key that is not unique",
+        "of ('a', 2), ('b', 2), sorted by the number, take(1) gives either",
+        "add a unique key to the sort: sortBy(lambda p: (-p[1], p[0]))",
+        surviving("ties-after-sort"),
+    ),
+    Rule(
+        "index-after-shuffle",
+        ERROR,
+        "zipWithIndex, zipWithUniqueId, zip or monotonically_increasing_id on rows that come in any order",
+        "'a' has the index 0 in one run and 1 in the next; a retried task gives two rows the same index",
+        "sort by a unique key first, or number by content: row_number() over a unique order",
+        surviving("index-after-shuffle"),
+        ticket="SPARK-23207",
+    ),
+    Rule(
+        "group-in-order",
+        ERROR,
+        "a function that goes by the order of the values that groupByKey gives",
+        "groupByKey().mapValues(list) gives [1, 2] in one run and [2, 1] in the next",
+        "sort the values: mapValues(sorted)",
+        surviving("group-in-order"),
+    ),
+    Rule(
+        "order-sensitive-aggregate",
+        ERROR,
+        "collect_list, first, last or any_value, which take rows as they arrive",
+        "collect_list of 1, 2, 3 gives [1, 2, 3] in one run and [3, 1, 2] in the next; first gives 1 or 3",
+        "sort_array(collect_list(x)), min_by(x, unique_key), or min and max",
+        surviving("order-sensitive-aggregate"),
+    ),
+    Rule(
+        "ties-in-max-by",
+        WARNING,
+        "max_by, min_by or mode, where several rows may be the largest",
+        "max_by(name, score) of ('a', 7), ('b', 7) gives either name",
+        "order by a struct that ends in a unique key: max_by(name, struct(score, id))",
+        surviving("ties-in-max-by"),
+    ),
+    Rule(
+        "ties-in-window",
+        WARNING,
+        "row_number, lag, first and the like over an order that is not unique",
+        "of two rows with the same time, either has row_number 1",
+        "add a unique key to the window's orderBy, or use rank()",
+        surviving("ties-in-window"),
+    ),
+    Rule(
+        "distinct-on-too-little",
+        ERROR,
+        "dropDuplicates on some columns, where the others are kept from whichever row arrives first",
+        "of (1, 'a'), (1, 'b'), dropDuplicates(['k']) keeps 'a' in one run and 'b' in the next",
+        "groupBy(key).agg(min_by(...)), or select only the key",
+        surviving("distinct-on-too-little"),
+    ),
+    Rule(
+        "reducer-not-commutative",
+        ERROR,
+        "a reducer whose result hangs on the order of its arguments",
+        "reduce(lambda a, b: a - b) over 1, 2, 3, 4 gives -8 in one partition and 0 in two",
+        "a function that is commutative and associative: a sum, max, min, or a set",
+        surviving("reducer-not-commutative"),
+    ),
+    Rule(
+        "float-sum",
+        WARNING,
+        "a sum of floating-point numbers that is compared, grouped or joined exactly",
+        "0.1 + 0.2 + 0.3 is 0.6000000000000001 or 0.6, by the order of arrival",
+        "round it, or sum decimals: sum(col.cast('decimal(20, 6)'))",
+        surviving("float-sum"),
+    ),
+    Rule(
+        "sort-destroyed",
+        WARNING,
+        "a sort whose order a later shuffle destroys",
+        "orderBy('t').groupBy('k').agg(first('v')): grouping does not keep the order",
+        "leave the sort out, or sort last",
+        _sorts_for_nothing,
+        confirmable=False,
+    ),
+)
