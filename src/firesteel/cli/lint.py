@@ -194,8 +194,8 @@ COMMAND = Command(
     summary="run a PySpark program, and say where its result hangs on luck",
     description="Runs a PySpark program with a session of firesteel's, with its own arguments or smaller ones. Says "
     "where its result hangs on luck: on the order in which rows arrive, on retries, on clocks. Options stand before "
-    "the program. [tool.firesteel.lint] in pyproject.toml may hold ignore, fail-on, baseline and seconds. The exit code "
-    "is 1 if something was found, 2 if an argument is wrong, 3 if the program itself failed, else 0.",
+    "the program. [tool.firesteel.lint] in pyproject.toml may hold ignore, fail-on, baseline and seconds. The exit "
+    "code is 1 if something was found, 2 if an argument is wrong, 3 if the program itself failed, else 0.",
     run=main,
     add_arguments=_add_arguments,
 )

@@ -621,3 +621,37 @@ def wrong_window(spark):
 @planted("processing-time-window")
 def right_window(spark):
     events(spark).withWatermark("timestamp", "1 minute").groupBy(F.window("timestamp", "1 minute")).count()
+
+
+def adds(frame, number):
+    frame.write.format("noop").mode("append").save()
+
+
+def adds_once(frame, number):
+    frame.where(F.lit(number) >= 0).write.format("noop").mode("append").save()
+
+
+def replaces(frame, number):
+    frame.write.format("noop").mode("overwrite").save()
+
+
+@planted("foreach-batch-appends")
+def wrong_batches(spark):
+    events(spark).writeStream.foreachBatch(adds).start().stop()
+
+
+@planted("foreach-batch-appends")
+def right_batches(spark):
+    events(spark).writeStream.foreachBatch(adds_once).start().stop()
+
+
+@planted("output-repeats-rows")
+def wrong_update(spark):
+    counts = events(spark).groupBy("value").count()
+    counts.writeStream.foreachBatch(adds_once).outputMode("update").start().stop()
+
+
+@planted("output-repeats-rows")
+def right_update(spark):
+    counts = events(spark).groupBy("value").count()
+    counts.writeStream.foreachBatch(replaces).outputMode("update").start().stop()

@@ -110,6 +110,10 @@ RULES = (
         "cast one side by hand, to the type that the keys really have",
         _types,
         confirmable=False,
+        why=(
+            "Spark casts one side or both. Values that look different become equal, large numbers lose digits, "
+            "and texts that are not numbers fail or become null."
+        ),
     ),
     Rule(
         "float-join-key",
@@ -119,6 +123,10 @@ RULES = (
         "join on whole numbers or decimals: col.cast('decimal(20, 6)')",
         _floats,
         confirmable=False,
+        why=(
+            "Two floating-point numbers that should be equal differ in the last digit, if they were computed in "
+            "different ways."
+        ),
     ),
     Rule(
         "null-in-not-in",
@@ -128,5 +136,9 @@ RULES = (
         "NOT EXISTS, a left_anti join, or a subquery WHERE id IS NOT NULL",
         _not_in,
         confirmable=False,
+        why=(
+            "A comparison with null is neither true nor false. So NOT IN is never true once there is a null among "
+            "the values."
+        ),
     ),
 )

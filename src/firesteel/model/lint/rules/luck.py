@@ -120,6 +120,10 @@ RULES = (
         "map(lambda x: (x, time.time())) gives another value when the task is run again",
         "hand the time over as a value; draw from random.Random(seed of the record), or F.rand(seed)",
         surviving("luck-in-function"),
+        why=(
+            "Spark runs tasks again after failures, and for every action on something that is not cached. Each "
+            "time the function gives other values."
+        ),
     ),
     Rule(
         "luck-in-key",
@@ -129,6 +133,11 @@ RULES = (
         "make the key of the row's content: pmod(xxhash64('id'), 16)",
         surviving("luck-in-key"),
         ticket="SPARK-38160",
+        why=(
+            "The key says which task reads a row. When a map task is run again with other keys, a row that one "
+            "task has read already goes to a second one as well, and another row goes to none. Spark takes the "
+            "result for complete."
+        ),
     ),
     Rule(
         "random-after-shuffle",
@@ -138,6 +147,10 @@ RULES = (
         "draw before the shuffle, or hash the row: xxhash64('id', lit(7))",
         surviving("random-after-shuffle"),
         ticket="SPARK-38160",
+        why=(
+            "Spark draws for each partition from a seed, one number for each row in turn. In another order the "
+            "rows get other numbers, seed or not."
+        ),
     ),
     Rule(
         "sample-after-shuffle",
@@ -146,6 +159,7 @@ RULES = (
         "groupByKey().sample(False, 0.5, seed=7) draws other records when a task is run again",
         "sample before the shuffle, sort by a unique key, or keep rows by a hash of their key",
         surviving("sample-after-shuffle"),
+        why=("Whether a row is drawn goes by its place in its partition. A task that is run again draws other rows."),
     ),
     Rule(
         "round-robin-of-indeterminate",
@@ -155,6 +169,10 @@ RULES = (
         "repartition by a key, or cache or checkpoint what hangs on luck before",
         surviving("round-robin-of-indeterminate"),
         ticket="SPARK-23207",
+        why=(
+            "Spark deals rows out in turn, and sorts them before by their content, so that a second run deals "
+            "them out alike. Where the content itself changes, rows are lost or doubled."
+        ),
     ),
     Rule(
         "round-robin-after-shuffle",
@@ -165,6 +183,10 @@ RULES = (
         surviving("round-robin-after-shuffle"),
         confirmable=False,
         ticket="SPARK-23243",
+        why=(
+            "Since Spark 2.4 an RDD's repartition after a shuffle is known to be indeterminate: where a task of "
+            "it is lost, Spark runs all that follows again, and gives up if results were written already."
+        ),
     ),
     Rule(
         "retry-recomputes",
@@ -174,6 +196,10 @@ RULES = (
         "cache or checkpoint before the shuffle, or draw from a seed",
         surviving("retry-recomputes"),
         ticket="SPARK-23243",
+        why=(
+            "When a map task is run again its records are others. Some reducers have read the first ones by then. "
+            "PySpark's operations hide from Spark that the records are not determinate."
+        ),
     ),
     Rule(
         "nondeterministic-udf-twice",
@@ -182,6 +208,10 @@ RULES = (
         "withColumn('r', draw()).where('r < 0.5') keeps rows whose r is 0.9",
         "udf(...).asNondeterministic(), or cache",
         _twice,
+        why=(
+            "Spark takes a UDF for deterministic unless it is told otherwise. It may then call it once for the "
+            "filter and once for the result."
+        ),
     ),
     Rule(
         "uncached-reuse",
@@ -190,6 +220,7 @@ RULES = (
         "noisy.count() and noisy.collect() are of different records",
         "cache or checkpoint it, or draw from a seed",
         _reused,
+        why="Without a cache every action computes everything again. What hangs on luck is different each time.",
     ),
     Rule(
         "accumulator-in-transformation",
@@ -199,6 +230,10 @@ RULES = (
         "count in foreach, or with count()",
         _accumulators,
         confirmable=False,
+        why=(
+            "Spark counts the updates of every attempt of a task, and of every time that a transformation is "
+            "computed. Only in actions such as foreach are they counted once."
+        ),
     ),
     Rule(
         "state-in-function",
@@ -208,6 +243,10 @@ RULES = (
         "give it back as a value, or keep it in Spark's state (applyInPandasWithState)",
         _state,
         confirmable=False,
+        why=(
+            "Every Python worker process has a copy of the variable, and keeps it from task to task. Which tasks "
+            "share a worker is a matter of luck, and the driver's own variable never changes."
+        ),
     ),
     Rule(
         "partition-id",
@@ -217,6 +256,10 @@ RULES = (
         "row_number() over a unique order, or a hash of the row",
         surviving("partition-id"),
         confirmable=False,
+        why=(
+            "These numbers go by partitions. How many there are changes with the cluster, the files, and adaptive "
+            "execution."
+        ),
     ),
     Rule(
         "clock-in-query",
@@ -225,5 +268,9 @@ RULES = (
         "the same input gives another result tomorrow",
         "hand the time over as a value: lit(run_date)",
         surviving("clock-in-query"),
+        why=(
+            "The time is that of the start of the query. The same data gives another result in another run, which "
+            "cannot be compared with the first."
+        ),
     ),
 )

@@ -69,6 +69,10 @@ RULES = (
         "counts.take(1) gives ('a', 2) in one run and ('b', 1) in the next",
         "sort by a unique key first: orderBy('id').limit(3)",
         surviving("take-without-order"),
+        why=(
+            "A shuffle hands its rows on as they arrive, and on a cluster that is another order in every run. "
+            "Spark on one machine always shows the same order, so tests do not see it."
+        ),
     ),
     Rule(
         "ties-after-sort",
@@ -77,6 +81,10 @@ RULES = (
         "of ('a', 2), ('b', 2), sorted by the number, take(1) gives either",
         "add a unique key to the sort: sortBy(lambda p: (-p[1], p[0]))",
         surviving("ties-after-sort"),
+        why=(
+            "A sort decides nothing between rows with equal keys: they stay in the order in which a shuffle "
+            "brought them. Where the cut lies between two such rows, either is taken."
+        ),
     ),
     Rule(
         "index-after-shuffle",
@@ -86,6 +94,10 @@ RULES = (
         "sort by a unique key first, or number by content: row_number() over a unique order",
         surviving("index-after-shuffle"),
         ticket="SPARK-23207",
+        why=(
+            "These numbers go by a row's place in its partition. When a task is run again, after a lost executor, "
+            "its rows come in another order: some results have the old number of a row, others the new one."
+        ),
     ),
     Rule(
         "group-in-order",
@@ -94,6 +106,7 @@ RULES = (
         "groupByKey().mapValues(list) gives [1, 2] in one run and [2, 1] in the next",
         "sort the values: mapValues(sorted)",
         surviving("group-in-order"),
+        why="The values of a key come from several map tasks, and are appended as these arrive.",
     ),
     Rule(
         "order-sensitive-aggregate",
@@ -102,6 +115,10 @@ RULES = (
         "collect_list of 1, 2, 3 gives [1, 2, 3] in one run and [3, 1, 2] in the next; first gives 1 or 3",
         "sort_array(collect_list(x)), min_by(x, unique_key), or min and max",
         surviving("order-sensitive-aggregate"),
+        why=(
+            "Grouping shuffles, and these functions take rows as they arrive. A sort before the grouping does not "
+            "help, as the shuffle does not keep it. Spark calls these functions deterministic."
+        ),
     ),
     Rule(
         "ties-in-max-by",
@@ -110,6 +127,7 @@ RULES = (
         "max_by(name, score) of ('a', 7), ('b', 7) gives either name",
         "order by a struct that ends in a unique key: max_by(name, struct(score, id))",
         surviving("ties-in-max-by"),
+        why="Where several rows are the largest, the one that arrives last wins.",
     ),
     Rule(
         "ties-in-window",
@@ -118,6 +136,10 @@ RULES = (
         "of two rows with the same time, either has row_number 1",
         "add a unique key to the window's orderBy, or use rank()",
         surviving("ties-in-window"),
+        why=(
+            "Rows of a window that tie in its order stay as the shuffle brought them, and these functions go by "
+            "their places."
+        ),
     ),
     Rule(
         "distinct-on-too-little",
@@ -126,6 +148,9 @@ RULES = (
         "of (1, 'a'), (1, 'b'), dropDuplicates(['k']) keeps 'a' in one run and 'b' in the next",
         "groupBy(key).agg(min_by(...)), or select only the key",
         surviving("distinct-on-too-little"),
+        why=(
+            "Spark keeps one row of each key: the first that arrives. What the other columns hold comes from that row."
+        ),
     ),
     Rule(
         "reducer-not-commutative",
@@ -134,6 +159,10 @@ RULES = (
         "reduce(lambda a, b: a - b) over 1, 2, 3, 4 gives -8 in one partition and 0 in two",
         "a function that is commutative and associative: a sum, max, min, or a set",
         surviving("reducer-not-commutative"),
+        why=(
+            "Spark merges what it has in each partition, and then the partial results as they arrive. Only a "
+            "function that is commutative and associative gives the same for every way of merging."
+        ),
     ),
     Rule(
         "float-sum",
@@ -142,6 +171,10 @@ RULES = (
         "0.1 + 0.2 + 0.3 is 0.6000000000000001 or 0.6, by the order of arrival",
         "round it, or sum decimals: sum(col.cast('decimal(20, 6)'))",
         surviving("float-sum"),
+        why=(
+            "Floating-point numbers are rounded after each addition, so the last digits hang on the order. That "
+            "matters where the sum is compared exactly."
+        ),
     ),
     Rule(
         "sort-destroyed",
@@ -151,5 +184,9 @@ RULES = (
         "leave the sort out, or sort last",
         _sorts_for_nothing,
         confirmable=False,
+        why=(
+            "A shuffle deals rows out by key and does not keep their order. The sort costs time, and suggests an "
+            "order that is not there."
+        ),
     ),
 )

@@ -35,6 +35,8 @@ class Rule:
     instead: str
     """What to write."""
     find: Callable[[Facts], Iterable[Found]]
+    why: str
+    """Why Spark does that, in a few sentences."""
     confirmable: bool = True
     """Can two runs of the operation show it?"""
     ticket: str = ""

@@ -184,6 +184,10 @@ RULES = (
         "withWatermark('time', '10 minutes').groupBy(window('time', ...), ...)",
         _aggregations,
         confirmable=False,
+        why=(
+            "A watermark says when a group will not change any more. Without one Spark keeps all groups for ever, "
+            "and cannot put out final results."
+        ),
     ),
     Rule(
         "watermark-after-aggregation",
@@ -193,6 +197,7 @@ RULES = (
         "withWatermark before groupBy and dropDuplicates",
         _after,
         confirmable=False,
+        why="A watermark works on what comes after it. State that was made before it is not limited.",
     ),
     Rule(
         "two-watermarks",
@@ -202,6 +207,10 @@ RULES = (
         "give both streams the same delay, or say spark.sql.streaming.multipleWatermarkPolicy on purpose",
         _several,
         confirmable=False,
+        why=(
+            "A query has one watermark in the end: by default the slowest of all. The stream with the longest "
+            "delay holds all others back, and decides what is late."
+        ),
     ),
     Rule(
         "unbounded-state",
@@ -211,6 +220,10 @@ RULES = (
         "a condition on both event times, a timeout, or state.remove()",
         _unbounded,
         confirmable=False,
+        why=(
+            "Spark drops state only when the watermark says that it cannot matter any more. It has to see that "
+            "from the query."
+        ),
     ),
     Rule(
         "deduplication-without-watermark",
@@ -220,6 +233,7 @@ RULES = (
         "withWatermark(...).dropDuplicatesWithinWatermark(['id']), or add the event time to the keys",
         _duplicates,
         confirmable=False,
+        why="To know a duplicate Spark has to remember every key. It forgets keys only by event time.",
     ),
     Rule(
         "output-repeats-rows",
@@ -229,6 +243,10 @@ RULES = (
         "append mode with a watermark, or merge by key in foreachBatch",
         _repeats,
         confirmable=False,
+        why=(
+            "In update mode a changed group is put out again, in complete mode all groups are. A sink that only "
+            "adds has several rows of one group."
+        ),
     ),
     Rule(
         "foreach-batch-appends",
@@ -238,6 +256,10 @@ RULES = (
         "write to a path or key of the batch's number, in overwrite mode, or merge by key",
         _not_idempotent,
         confirmable=False,
+        why=(
+            "After a failure Spark runs the last batch again, with the same number. Only the function can see "
+            "that it has been there."
+        ),
     ),
     Rule(
         "processing-time-window",
@@ -247,5 +269,9 @@ RULES = (
         "window('event_time', ...) with a watermark",
         surviving("processing-time-window"),
         confirmable=False,
+        why=(
+            "The time at which a row is processed hangs on how busy everything is. The same events give other "
+            "windows when they are read again."
+        ),
     ),
 )
