@@ -9,7 +9,6 @@ from typing import Any
 
 from firesteel.errors import InvalidArgument
 from firesteel.spark.capture.account import Account, ExecutionSeen, account_of
-from firesteel.spark.capture.dstreams import with_batches
 from firesteel.spark.capture.executions import Executions
 from firesteel.spark.capture.frames import Placed, added_by, parents_in, with_stages
 from firesteel.spark.capture.matching import (
@@ -78,9 +77,8 @@ class Capturing:
         )
         places = [*self._places(whole, executions, plans, account)]
         operations, edges = with_stages(operations, edges, places, account)
-        operations, unknown = with_batches(program_of(self._recorder, account, operations, edges, executions, []))
         whole = program_of(self._recorder, account, operations, edges, executions, [])
-        return replace(whole, differences=(*self._lost, *unknown, *differences_of(self._recorder, whole, ran)))
+        return replace(whole, differences=(*self._lost, *differences_of(self._recorder, whole, ran)))
 
     # --- plans ---
 
