@@ -18,6 +18,7 @@ from firesteel.api import stable as stable
 from firesteel.clean import assert_clean as assert_clean
 from firesteel.dags import Dag as Dag
 from firesteel.dags import capture as capture
+from firesteel.dags import dag_of as dag_of
 from firesteel.equivalence import Dependence as Dependence
 from firesteel.equivalence import Matcher as Matcher
 from firesteel.equivalence import barrier as barrier

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from firesteel.names import counted, short
-from firesteel.values.programs import Action, CallSite, Operation, Program
+from firesteel.values.programs import Action, CallSite, Operation, Program, Ref
 
 _WIDTH = 34
 
@@ -23,9 +23,13 @@ class Group:
 
 def groups_of(program: Program) -> tuple[Group, ...]:
     """The boxes of a picture. No way leads out of a box and back into it."""
-    found = _components(program)
-    while (bad := _in_a_circle(program, found)) is not None:
-        found = [part for box in found for part in ([[one] for one in box] if box is bad else [box])]
+    found = _same_stages(program)
+    for parts in (_connected, _single):
+        while (bad := _in_a_circle(program, found)) is not None:
+            smaller = parts(program, bad)
+            if len(smaller) == 1:
+                break
+            found = [part for box in found for part in (smaller if box is bad else [box])]
     boxes = sorted(found, key=lambda box: box[0])
     return tuple(
         Group(stages_word(program.operations[box[0]].stages), tuple(program.operations[one] for one in box))
@@ -33,23 +37,36 @@ def groups_of(program: Program) -> tuple[Group, ...]:
     )
 
 
-def _components(program: Program) -> list[list[int]]:
-    """The operations that edges connect and that ran in the same stages."""
-    leader = list(range(len(program.operations)))
+def _same_stages(program: Program) -> list[list[int]]:
+    """The operations that ran in the same stages, and those that did not run, as far as they are connected."""
+    boxes: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for operation in program.operations:
+        boxes[operation.stages].append(operation.id)
+    unrun = boxes.pop((), [])
+    return [*boxes.values(), *_connected(program, unrun)]
+
+
+def _single(program: Program, box: list[int]) -> list[list[int]]:
+    return [[one] for one in box]
+
+
+def _connected(program: Program, box: list[int]) -> list[list[int]]:
+    """The parts of a box that edges hold together."""
+    leader = {one: one for one in box}
 
     def find(one: int) -> int:
         while leader[one] != one:
-            leader[one] = leader[leader[one]]
             one = leader[one]
         return one
 
     for edge in program.edges:
-        if not edge.wide and program.operations[edge.source].stages == program.operations[edge.target].stages:
-            leader[max(find(edge.source), find(edge.target))] = min(find(edge.source), find(edge.target))
-    boxes: dict[int, list[int]] = defaultdict(list)
-    for operation in program.operations:
-        boxes[find(operation.id)].append(operation.id)
-    return list(boxes.values())
+        if not edge.wide and edge.source in leader and edge.target in leader:
+            first, second = sorted((find(edge.source), find(edge.target)))
+            leader[second] = first
+    parts: dict[int, list[int]] = defaultdict(list)
+    for one in box:
+        parts[find(one)].append(one)
+    return list(parts.values())
 
 
 def _in_a_circle(program: Program, boxes: list[list[int]]) -> list[int] | None:
@@ -91,7 +108,7 @@ def lines_of(operation: Operation) -> tuple[str, ...]:
     """What stands in the box of an operation, after its name."""
     lines = [short(function.name, _WIDTH) for function in operation.functions[:2]]
     if not operation.functions:
-        given = [f"{name}={value!r}" for name, value in operation.arguments.items() if is_short(value)]
+        given = [f"{name}={shown(value)}" for name, value in operation.arguments.items() if is_short(value)]
         lines += [short(", ".join(given), _WIDTH)] if given else []
     facts = [] if operation.partitions is None else [counted(operation.partitions, "partition")]
     facts += ["cached"] if operation.cached else []
@@ -104,12 +121,12 @@ def lines_of(operation: Operation) -> tuple[str, ...]:
 def is_short(value: object) -> bool:
     """Is it worth to be written in a box?"""
     match value:
-        case bool() | int() | float() | str() | None:
-            return True
         case tuple() | list():
-            return len(value) <= 4 and all(isinstance(each, str | int) for each in value)
-        case _:
+            return len(value) <= 4 and all(is_short(each) for each in value)
+        case dict() | set() | Ref():
             return False
+        case _:
+            return not callable(value)
 
 
 def place(site: CallSite) -> str:

@@ -79,6 +79,10 @@ class ExecutionSeen:
     """When it started, in milliseconds since the epoch."""
     plans: list[Mapping[str, Any]]
     """The physical plans, as Spark writes them: the first one, and one for each time that it was planned anew."""
+    root: int | None = None
+    """The execution that it is part of, such as that of a micro-batch."""
+    group: str | None = None
+    """The group of its jobs; of a streaming query, the id of its run."""
     failure: str | None = None
 
 
@@ -90,6 +94,8 @@ class Account:
     stages: dict[int, StageSeen] = field(default_factory=dict)
     rdds: dict[int, RddInfo] = field(default_factory=dict)
     executions: dict[int, ExecutionSeen] = field(default_factory=dict)
+    scopes: dict[int, str] = field(default_factory=dict)
+    """Which RDDs were made by one operator of SQL, or by one method in Scala."""
     planned: dict[int, int] = field(default_factory=dict)
     """For RDDs that an operator of a physical plan made, Spark's number of that operator."""
 
@@ -150,6 +156,8 @@ def _stage(account: Account, info: Mapping[str, Any]) -> StageSeen:
     rdds = tuple(_rdd(one) for one in info.get("RDD Info") or ())
     account.rdds.update({rdd.id: rdd for rdd in rdds})
     for one in info.get("RDD Info") or ():
+        if (scope := _scope(one).get("id")) is not None:
+            account.scopes[one["RDD ID"]] = str(scope)
         if (plan := _plan_id(one)) is not None:
             account.planned[one["RDD ID"]] = plan
     if id_ not in account.stages:
@@ -195,7 +203,9 @@ def _sql(account: Account, kind: str, event: Mapping[str, Any]) -> None:
     match kind:
         case "ExecutionStart" if isinstance(id_, int):
             plan = event.get("sparkPlanInfo") or {}
-            account.executions[id_] = ExecutionSeen(id_, event.get("description") or "", event.get("time") or 0, [plan])
+            seen = ExecutionSeen(id_, event.get("description") or "", event.get("time") or 0, [plan])
+            seen.root, seen.group = event.get("rootExecutionId"), event.get("jobGroupId")
+            account.executions[id_] = seen
         case "AdaptiveExecutionUpdate" if id_ in account.executions:
             account.executions[id_].plans.append(event.get("sparkPlanInfo") or {})
         case "ExecutionEnd" if id_ in account.executions:

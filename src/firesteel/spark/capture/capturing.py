@@ -69,15 +69,12 @@ class Capturing:
         ran = Ran(account)
         operations = rdd_operations(self._recorder, ran)
         plans = self._plans(operations)
-        operations = [
-            replace(one, plan=plans[one.id], parents=one.parents or self._parents(one, plans))
-            if one.id in plans
-            else one
-            for one in operations
-        ]
+        operations = [self._with_plan(one, plans) if one.id in plans else one for one in operations]
         edges = rdd_edges(operations, ran)
         whole = program_of(self._recorder, account, operations, edges, [], [])
-        executions = [self._execution(whole, account, seen) for seen in account.executions.values()]
+        executions = _with_roots(
+            [self._execution(whole, account, seen) for seen in account.executions.values()], account, self._recorder
+        )
         places = [*self._places(whole, executions, plans, account)]
         operations, edges = with_stages(operations, edges, places, account)
         whole = program_of(self._recorder, account, operations, edges, executions, [])
@@ -107,10 +104,14 @@ class Capturing:
         else:
             raise error
 
-    def _parents(self, operation: Operation, plans: dict[int, Node]) -> tuple[int, ...]:
-        """The operations that a query or a table reads through views."""
+    def _with_plan(self, operation: Operation, plans: dict[int, Node]) -> Operation:
+        """An operation with its plan, and with what it reads through views."""
+        plan = plans[operation.id]
         known = {id(plan): one for one, plan in reversed(plans.items()) if one < operation.id}
-        return parents_in(plans[operation.id], known)
+        parents = operation.parents or parents_in(plan, known)
+        if operation.earlier and parents:  # something that is not listened to made it, of what the block made
+            return replace(operation, name=plan.kind, plan=plan, parents=parents, earlier=False)
+        return replace(operation, plan=plan, parents=parents)
 
     # --- executions ---
 
@@ -181,9 +182,11 @@ class Capturing:
         self, program: Program, found: Any, roots: tuple[int, ...], plans: dict[int, Node], account: Account
     ) -> tuple[Placed, set[int]]:
         assert self._executions is not None
-        placed = Placed(self._executions.physical(found), account)
+        placed = Placed(self._executions.physical(found))
         concerned = [program.operations[one] for one in _frames_above(program, roots) if one in plans]
         for operation in concerned:
+            if self._recorder.operations[operation.id].is_batch:
+                operation = replace(operation, parents=())  # its plan reads what the stream's plan computed
             parents = [plans[one] for one in operation.parents if one in plans]
             placed.place(operation, *added_by(plans[operation.id], parents))
         return placed, {one.id for one in concerned}
@@ -198,3 +201,28 @@ def _frames_above(program: Program, roots: tuple[int, ...]) -> list[int]:
             found.add(operation.id)
             waiting.extend(operation.parents)
     return sorted(found)
+
+
+def _with_roots(executions: list[Execution], account: Account, recorder: Recorder) -> list[Execution]:
+    """The executions, with what those without jobs belong to: a micro-batch is one, and what it writes is another."""
+    runs = {one.run: one.id for one in recorder.actions if one.run is not None}
+    within: dict[int | None, Execution] = {}
+    for execution in executions:
+        seen = account.executions[execution.id]
+        if seen.root != execution.id:
+            within.setdefault(seen.root, execution)
+    done = []
+    for execution in executions:
+        part = within.get(execution.id)
+        action = execution.action
+        if action is None and execution.operation is None:
+            action = runs.get(account.executions[execution.id].group or "")
+        done.append(
+            replace(
+                execution,
+                action=action,
+                query=execution.query or (part.query if part is not None else None),
+                batch=execution.batch if execution.batch is not None or part is None else part.batch,
+            )
+        )
+    return done

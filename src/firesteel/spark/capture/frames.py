@@ -50,7 +50,10 @@ _REPLACED = frozenset({"Deduplicate", "Distinct", "Intersect", "Except"})
 """Spark makes other operators of these. They may keep their columns' ids, and mean no new ones."""
 _HALVES = _REPLACED | {"Aggregate"}
 """Spark makes aggregations of these, with one half before a shuffle and one after it."""
-_MERGED = frozenset({"Project", "Filter", "SubqueryAlias", "View", "GlobalLimit", "LocalLimit", "UnresolvedHint"})
+_MERGED = frozenset({"Project", "Filter", "SubqueryAlias", "View", "GlobalLimit", "LocalLimit"}) | {
+    "UnresolvedHint",
+    "ResolvedHint",
+}
 """Spark computes these together with others, or sooner. Where one of the other kinds is missing, it was not needed."""
 _BETWEEN = _SHUFFLES | {"WholeStageCodegenExec", "InputAdapter", "AQEShuffleReadExec", "ShuffleQueryStageExec"}
 """What may stand between the two halves of an aggregation."""
@@ -59,7 +62,7 @@ _BETWEEN = _SHUFFLES | {"WholeStageCodegenExec", "InputAdapter", "AQEShuffleRead
 class Placed:
     """Where the operations of DataFrames stand in one physical plan that ran."""
 
-    def __init__(self, root: Physical, account: Account) -> None:
+    def __init__(self, root: Physical) -> None:
         self.root = root
         self._parent: dict[Physical, Physical] = {}
         self.nodes = list(root.walk())
@@ -76,7 +79,8 @@ class Placed:
         """The operations that the optimiser found not to be needed."""
         self.at: dict[int, Physical] = {}
         """Where operations stand; those that are gone at their parents' place."""
-        self._account = account
+        self._also: dict[int, list[Physical]] = {}
+        self._leaves = [node for node in self.nodes if not node.children]
 
     def above(self, node: Physical) -> Iterable[Physical]:
         """The operators from this one up."""
@@ -107,6 +111,10 @@ class Placed:
             found = self._leaf()
         if found is not None:
             self.at[operation.id] = found
+            if not found.children:  # a source may be read in several places
+                self._also[operation.id] = [
+                    leaf for leaf in self._leaves if leaf is not found and leaf.output & set(new)
+                ]
 
     def _last_half(self, fits: list[Physical]) -> Physical:
         """The half after the shuffle, if there is one before it."""
@@ -149,7 +157,11 @@ class Placed:
 
     def stages(self, running: Mapping[int, list[int]]) -> dict[int, tuple[int, ...]]:
         """For each operation the stages that computed it, given those of each operator that has RDDs of its own."""
-        return {one: tuple(self._stages_at(node, running)) for one, node in self.at.items() if one not in self._gone}
+        return {
+            one: tuple({id_ for place in (node, *self._also.get(one, ())) for id_ in self._stages_at(place, running)})
+            for one, node in self.at.items()
+            if one not in self._gone
+        }
 
     def _stages_at(self, node: Physical, running: Mapping[int, list[int]]) -> list[int]:
         """Code that Spark generates makes one RDD of several operators: the one on top has the number."""

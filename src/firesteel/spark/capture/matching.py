@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from firesteel.spark.capture.account import Account, ExecutionSeen
-from firesteel.spark.capture.recording import Made, Recorder
+from firesteel.spark.capture.dstreams import nodes_of
+from firesteel.spark.capture.recording import Made, Node, Recorder
 from firesteel.values.programs import (
     Action,
     Api,
@@ -49,30 +50,38 @@ class Ran:
         """Does a stage end between RDDs and those that they read from? None where no way leads there."""
         if targets & sources:
             return False
+        # If one way crosses no end of a stage, that is the one that the records take.
         reached: dict[int, bool] = {}
         waiting = [(rdd, False) for rdd in targets]
         while waiting:
             rdd, wide = waiting.pop()
-            if rdd in reached and (reached[rdd] or not wide):
+            if rdd in reached and (wide or not reached[rdd]):
                 continue
             reached[rdd] = wide
             info = self.account.rdds.get(rdd)
             for parent in info.parents if info is not None and rdd not in sources else ():
                 waiting.append((parent, wide or self._ends_between(rdd, parent)))
         answers = [reached[rdd] for rdd in sources if rdd in reached]
-        return any(answers) if answers else None
+        return all(answers) if answers else None
 
     def _ends_between(self, rdd: int, parent: int) -> bool:
         return any(parent not in self._members[stage] for stage in self._known[rdd])
 
 
 def rdd_operations(recorder: Recorder, ran: Ran) -> list[Operation]:
-    """The operations, with what Spark says of those of RDDs."""
-    return [_operation(made, ran) for made in recorder.operations]
+    """The operations, with what Spark says of those of RDDs and DStreams."""
+    acted = {one.call: one.operations for one in recorder.actions}
+    batches = nodes_of(recorder.batches, recorder.operations, acted)
+    done = []
+    for made in recorder.operations:
+        nodes = [made.node] if made.node is not None else batches.get(made.id, [])
+        handed = acted.get(made.handed_by, ()) if made.handed_by is not None else ()
+        done.append(_operation(replace(made, parents=made.parents or handed), nodes, ran))
+    return done
 
 
-def _operation(made: Made, ran: Ran) -> Operation:
-    rdds = made.node.holders() if made.node is not None else set[int]()
+def _operation(made: Made, nodes: list[Node], ran: Ran) -> Operation:
+    rdds = {rdd for node in nodes for rdd in node.holders()}
     infos = ran.infos(rdds)
     return Operation(
         made.id,
@@ -99,7 +108,7 @@ def rdd_edges(operations: list[Operation], ran: Ran) -> list[Edge]:
     edges = []
     for operation in operations:
         for parent in operation.parents:
-            both = operation.api is Api.RDD and operations[parent].api is Api.RDD
+            both = operation.api is not Api.FRAME and operations[parent].api is not Api.FRAME
             told = ran.is_wide(set(operation.rdds), set(operations[parent].rdds)) if both else None
             edges.append(Edge(parent, operation.id, operation.wide if told is None else told))
     return edges
@@ -221,9 +230,10 @@ def differences_of(recorder: Recorder, program: Program, ran: Ran) -> list[Diffe
         if job.action is None and job.operation is None:
             found.append(Difference(f"job {job.id} ran, and no captured call started it", job=job.id))
     known = _known_rdds(recorder, ran)
+    by_rdds = {job.id for job in program.jobs if _is_of_rdds(program, job)}
     for stage in program.stages:
         unknown = [rdd for rdd in stage.rdds if rdd.id not in known]
-        if unknown:
+        if unknown and by_rdds.issuperset(stage.jobs):
             names = ", ".join(f"{rdd.name} ({rdd.id})" for rdd in unknown)
             found.append(
                 Difference(f"stage {stage.id} computed RDDs that no captured operation made: {names}", stage=stage.id)
@@ -234,6 +244,13 @@ def differences_of(recorder: Recorder, program: Program, ran: Ran) -> list[Diffe
             if all(program.job[job].succeeded for job in stage.jobs if job in program.job):
                 found.append(Difference(told, stage=stage.id))
     return found
+
+
+def _is_of_rdds(program: Program, job: Job) -> bool:
+    """Did PySpark make all RDDs of a job? Those of SQL are made by Spark itself, for its own ends as well."""
+    if job.action is not None:
+        return program.actions[job.action].api is Api.RDD
+    return job.operation is None or program.operations[job.operation].api is Api.RDD
 
 
 def _lineage(recorder: Recorder, program: Program, ran: Ran) -> Iterator[Difference]:

@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from firesteel.spark.capture.dstreams import WIDE, Batch, Batches
 from firesteel.spark.capture.surface import KEEPING, LAZY, Role, builders
 from firesteel.values.programs import Api, CallSite, Function, Ref
 
@@ -32,6 +33,8 @@ class Node:
     """The operation that it is the result of."""
     rdd: int | None = None
     """The id of its RDD in the JVM, once there is one."""
+    is_new: bool = True
+    """Was it made within the block?"""
     fused: list[Node] = field(default_factory=list)
     """Those that are computed together with it, on top of it."""
 
@@ -65,6 +68,10 @@ class Made:
     frame: Any = None
     """The DataFrame in the JVM."""
     reader: Reader | None = None
+    is_batch: bool = False
+    """Is it a batch that `foreachBatch` handed to a function of the user's?"""
+    handed_by: int | None = None
+    """The call of a DStream's method that was given the function which was handed this RDD."""
 
 
 @dataclass
@@ -83,6 +90,8 @@ class Acted:
     error: str | None = None
     query: str | None = None
     """The id of the streaming query that it started."""
+    run: str | None = None
+    """The id of that query's run."""
 
 
 @dataclass
@@ -127,6 +136,7 @@ class Recorder:
         self.by_rdd: dict[int, Node] = {}
         self._frames: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._builders: WeakKeyDictionary[Any, Builder] = WeakKeyDictionary()
+        self.batches = Batches()
         self._lock = threading.RLock()
 
     # --- calls ---
@@ -199,7 +209,8 @@ class Recorder:
             return  # the user asked for something that exists, as a second `df.rdd` does
         said = self._described(call)
         made = self._new(said.name, _api_of(result), said.parents, said.functions, call.call_site, said.arguments)
-        made.call, made.wide = call.number, call.wide
+        made.call = call.number
+        made.wide = call.wide if made.api is not Api.DSTREAM else call.name in WIDE
         made.cached = call.name in KEEPING
         self._bind(made, result)
         if not said.parents:
@@ -227,6 +238,8 @@ class Recorder:
             made.frame = getattr(result, "_jdf", None)
 
     def _build(self, call: Call, result: Any) -> None:
+        if call.name == "option" and "key" in call.given:
+            call.given = {str(call.given["key"]): call.given.get("value")}
         said = self._described(call)
         if result is call.owner:
             self._builders[result] = Builder(said.name.rpartition(".")[0], said.parents, said.functions, said.arguments)
@@ -238,6 +251,7 @@ class Recorder:
     def _acted(self, call: Call, result: Any, error: str | None = None) -> None:
         said = self._described(call)
         kind = None if error else type(result)
+        is_query = kind is not None and kind.__name__ == "StreamingQuery"
         self.actions.append(
             Acted(
                 len(self.actions),
@@ -250,7 +264,8 @@ class Recorder:
                 call.number,
                 kind,
                 error,
-                str(result.id) if kind is not None and kind.__name__ == "StreamingQuery" else None,
+                str(result.id) if is_query else None,
+                str(result.runId) if is_query else None,
             )
         )
 
@@ -266,12 +281,14 @@ class Recorder:
         if batch is not None:
             parents = tuple(self._streams_of(batch))
             made = self._new("foreachBatch()", api, parents)
+            made.is_batch = True
         else:
-            node = self.nodes.get(data) if api is Api.RDD else None
             made = self._new(api.value, api, ())
-            made.earlier = node is None
-            if node is not None:
+            node = self.nodes.get(data) if api is Api.RDD else None
+            made.earlier = node is None or not node.is_new
+            if not made.earlier:
                 made.name = "batch"  # PySpark made it, to hand it to a function of the user's
+                made.handed_by = next((one.calls[0] for one in reversed(self.batches.all) if node in one.inputs), None)
         self._bind(made, data)
         return made.id
 
@@ -296,14 +313,16 @@ class Recorder:
         """The node of an RDD; a new one for an RDD from before the block."""
         node = self.nodes.get(rdd)
         if node is None:
-            node = self.nodes[rdd] = Node(None)
+            node = self.nodes[rdd] = Node(None, is_new=False)
             self.named(node, _id_of(rdd))
         return node
 
-    def initialised(self, rdd: Any, call: int | None) -> None:
+    def initialised(self, rdd: Any, call: int | None, batch: Batch | None) -> None:
         """PySpark made an RDD, for the user or for itself."""
         with self._lock:
             node = self.nodes[rdd] = Node(call)
+            if batch is not None and call is None and not batch.busy and not hasattr(rdd, "prev"):
+                batch.inputs.append(node)
             self.named(node, _id_of(rdd))
             previous = getattr(rdd, "prev", None)
             if previous is not None and rdd._prev_jrdd is getattr(previous, "_prev_jrdd", None):

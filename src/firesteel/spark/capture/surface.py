@@ -25,7 +25,8 @@ class Role(Enum):
 class Listened:
     """A class whose public methods are listened to."""
 
-    kind: type[Any]
+    kind: Any
+    """The class, or a module."""
     role: Role
     api: Api
     only: frozenset[str] | None = None
@@ -37,7 +38,7 @@ def listened() -> tuple[Listened, ...]:
     """The classes of this version of PySpark."""
     from pyspark import RDD, SparkContext
     from pyspark.core.rdd import RDDBarrier
-    from pyspark.sql import GroupedData, SparkSession
+    from pyspark.sql import GroupedData, SparkSession, functions
     from pyspark.sql.classic.dataframe import DataFrame, DataFrameNaFunctions, DataFrameStatFunctions
     from pyspark.sql.pandas.conversion import SparkConversionMixin
     from pyspark.sql.pandas.group_ops import PandasCogroupedOps, PandasGroupedOpsMixin
@@ -56,6 +57,7 @@ def listened() -> tuple[Listened, ...]:
         Listened(SparkSession, Role.ROOT, frame, _SESSION, frozenset({"read", "readStream"})),
         Listened(SparkConversionMixin, Role.ROOT, frame, _SESSION),
         Listened(DataFrame, Role.DATA, frame, None, frozenset({"rdd", "na", "stat", "write", "writeStream"})),
+        Listened(functions, Role.DATA, frame, frozenset({"broadcast"})),
         *(Listened(kind, Role.BUILDER, frame) for kind in builders),
         Listened(StreamingContext, Role.ROOT, dstream, _STREAMING),
         Listened(DStream, Role.DATA, dstream),

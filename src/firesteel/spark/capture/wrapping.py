@@ -14,11 +14,13 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache, cached_property
 from types import FrameType, FunctionType
 from typing import Any
 
 from firesteel.spark.capture.account import CALL
+from firesteel.spark.capture.dstreams import Batch
 from firesteel.spark.capture.recording import Call, Recorder
 from firesteel.spark.capture.surface import LAZY, Listened, Role, is_listened_to, listened
 from firesteel.values.programs import Api, CallSite
@@ -29,7 +31,7 @@ class Wrapping:
 
     def __init__(self, recorder: Recorder, context: Any) -> None:
         self._recorder, self._context = recorder, context
-        self._replaced: list[tuple[type[Any], str, Any, Any]] = []
+        self._replaced: list[tuple[Any, str, Any, Any]] = []
         self._inside = _Inside()
 
     def install(self) -> None:
@@ -39,6 +41,7 @@ class Wrapping:
                 if is_listened_to(one, name) or name in one.properties:
                     self._listen(one, name, found)
         self._listen_to_rdds()
+        self._listen_to_dstreams()
 
     def remove(self) -> None:
         """Put everything back."""
@@ -47,7 +50,7 @@ class Wrapping:
                 setattr(kind, name, original)
         self._replaced.clear()
 
-    def _replace(self, kind: type[Any], name: str, original: Any, ours: Any) -> None:
+    def _replace(self, kind: Any, name: str, original: Any, ours: Any) -> None:
         setattr(kind, name, ours)
         self._replaced.append((kind, name, original, ours))
 
@@ -64,7 +67,7 @@ class Wrapping:
     def _wrapped(self, one: Listened, name: str, original: Any) -> Any:
         signature = inspect.signature(original)
 
-        def before(arguments: tuple[Any, ...], named: dict[str, Any]) -> Call | None:
+        def before(arguments: tuple[Any, ...], named: dict[str, Any]) -> Call | _Moving | Batch | None:
             return self._before(one, name, original, signature, arguments, named)
 
         return _stand_in(original, before, self._after, self._failed)
@@ -77,16 +80,18 @@ class Wrapping:
         signature: inspect.Signature,
         arguments: tuple[Any, ...],
         named: dict[str, Any],
-    ) -> Call | None:
+    ) -> Call | _Moving | Batch | None:
         """A method is called: what the user calls is written down, once."""
         inside = self._inside
         if inside.call is not None:
-            if name == "partitionBy" and arguments:
-                inside.shuffled.append(arguments[0])
-            return None
+            return _Moving(inside.call, arguments[0]) if name == "partitionBy" and arguments else None
         found, site = _user_frame(sys._getframe(3))
         if not found:
-            return None
+            batch = inside.batch
+            if batch is None or batch.busy:
+                return None
+            batch.busy = True
+            return batch
         try:
             given = dict(signature.bind(*arguments, **named).arguments)
         except TypeError:
@@ -100,26 +105,31 @@ class Wrapping:
             and not any(isinstance(each, Iterator) for each in given.values())
         ):
             call.again = lambda: original(*arguments, **named).glom().collect()
-        inside.call, inside.shuffled = call, [owner] if name == "partitionBy" else []
+        inside.call = call
         if name not in LAZY:
             self._tag(call)
         return call
 
-    def _after(self, call: Call, result: Any) -> None:
-        from pyspark import RDD
-
-        inside = self._inside
-        if isinstance(result, RDD):
-            # An RDD that is partitioned as wanted comes back from partitionBy as it is.
-            call.wide = any(shuffled is not result for shuffled in inside.shuffled) or _repartitions(call)
-        inside.call, inside.shuffled = None, []
+    def _after(self, call: Call | _Moving | Batch, result: Any) -> None:
+        if isinstance(call, Batch):
+            call.busy = False
+            call.results.append(self._recorder.node_of(result))
+            return
+        if isinstance(call, _Moving):
+            call.within.wide = call.within.wide or result is not call.owner
+            return
+        call.wide = call.wide or _moves(call, result)
+        self._inside.call = None
         self._untag(call)
         self._recorder.returned(call, result)
 
-    def _failed(self, call: Call, error: BaseException) -> None:
-        self._inside.call, self._inside.shuffled = None, []
-        self._untag(call)
-        self._recorder.failed(call, error)
+    def _failed(self, call: Call | _Moving | Batch, error: BaseException) -> None:
+        if isinstance(call, Batch):
+            call.busy = False
+        if isinstance(call, Call):
+            self._inside.call = None
+            self._untag(call)
+            self._recorder.failed(call, error)
 
     # --- the jobs of a call ---
 
@@ -142,9 +152,9 @@ class Wrapping:
         from pyspark import RDD
         from pyspark.core.rdd import PipelinedRDD
 
-        def initialised(rdd: Any) -> None:
+        def initialised(rdd: Any, *_: Any) -> None:
             call = self._inside.call
-            self._recorder.initialised(rdd, call.number if call is not None else None)
+            self._recorder.initialised(rdd, call.number if call is not None else None, self._inside.batch)
 
         for kind in (RDD, PipelinedRDD):
             original: Any = kind.__init__
@@ -152,12 +162,52 @@ class Wrapping:
         found: Any = vars(PipelinedRDD)["_jrdd"]
         self._replace(PipelinedRDD, "_jrdd", found, property(_followed(found.fget, self._recorder.materialised)))
 
+    # --- DStreams ---
+
+    def _listen_to_dstreams(self) -> None:
+        from pyspark.streaming.dstream import TransformedDStream
+        from pyspark.streaming.util import TransformFunction
+
+        batches, inside = self._recorder.batches, self._inside
+
+        def number() -> int | None:
+            return inside.call.number if inside.call is not None else None
+
+        def transformed(dstream: Any, previous: Any, *_: Any) -> None:
+            batches.transformed(dstream, previous, number())
+
+        def begins(arguments: tuple[Any, ...], named: dict[str, Any]) -> Batch:
+            inside.batch = batches.begins(arguments[0])
+            return inside.batch
+
+        def ends(batch: Batch, result: Any) -> None:
+            inside.batch = None
+            if result is not None:
+                batch.last = self._recorder.by_rdd.get(result.id())
+
+        def made(callback: Any, *_: Any) -> None:
+            batches.callback(callback, number())
+
+        init, called = vars(TransformFunction)["__init__"], vars(TransformFunction)["call"]
+        self._replace(TransformFunction, "__init__", init, _followed(init, made))
+        self._replace(TransformFunction, "call", called, _stand_in(called, begins, ends, ends))
+        joined = vars(TransformedDStream)["__init__"]
+        self._replace(TransformedDStream, "__init__", joined, _followed(joined, transformed))
+
 
 class _Inside(threading.local):
-    """The call of the user's that this thread is in."""
+    """The call of the user's that this thread is in, and the batch that Spark calls it back for."""
 
     call: Call | None = None
-    shuffled: list[Any] = []  # noqa: RUF012 - replaced, never changed, but by the thread that owns it
+    batch: Batch | None = None
+
+
+@dataclass(frozen=True)
+class _Moving:
+    """PySpark calls partitionBy for a call of the user's. It returns an RDD that is partitioned as wanted as it is."""
+
+    within: Call
+    owner: Any
 
 
 def _stand_in(original: Any, before: Any, after: Any, failed: Any) -> Any:
@@ -178,12 +228,12 @@ def _stand_in(original: Any, before: Any, after: Any, failed: Any) -> Any:
     return _disguised(stand_in, original)
 
 
-def _followed(original: Any, then: Callable[[Any], None]) -> Any:
-    """A method that tells somebody about its object afterwards."""
+def _followed(original: Any, then: Callable[..., None]) -> Any:
+    """A method that tells somebody about its object and arguments afterwards."""
 
     def stand_in(self: Any, *arguments: Any, **named: Any) -> Any:
         result = original(self, *arguments, **named)
-        then(self)
+        then(self, *arguments)
         return result
 
     return _disguised(stand_in, original)
@@ -231,9 +281,17 @@ def _user_frame(frame: FrameType | None) -> tuple[bool, CallSite | None]:
     return True, CallSite(file, frame.f_lineno, frame.f_code.co_name)
 
 
-def _repartitions(call: Call) -> bool:
-    """Does Spark itself move records for this call, without PySpark's partitionBy?"""
-    return call.name == "repartition" or (call.name == "coalesce" and call.given.get("shuffle") is True)
+def _moves(call: Call, result: Any) -> bool:
+    """Are records of RDDs moved between partitions by this very call, and not by one that PySpark makes for it?"""
+    match call.name:
+        case "partitionBy":
+            return result is not call.owner
+        case "repartition":
+            return True
+        case "coalesce":
+            return call.given.get("shuffle") is True
+        case _:
+            return False
 
 
 def _flat(given: dict[str, Any], signature: inspect.Signature) -> dict[str, Any]:
