@@ -26,18 +26,23 @@ class Facts:
         self.help = help
         self._records = Records(program, help)
         self._flows: dict[int, Flow] = {}
+        self.nodes: tuple[Node, ...]
+        """The nodes of all plans, each once: those of an operation after those of earlier ones."""
+        self.owners: dict[int, int]
+        """The operations that added them, by the nodes' identities: the first whose plan has a node."""
+        self.nodes, self.owners = self._all_nodes()
         self.plans = Plans(self.owners, help, self._leaf)
         for operation in program.operations:
             self._flows[operation.id] = self._flow(operation)
 
-    @cached_property
-    def owners(self) -> dict[int, int]:
-        """The operations that added the nodes of plans, by the nodes' identities: the first whose plan has a node."""
-        found: dict[int, int] = {}
+    def _all_nodes(self) -> tuple[tuple[Node, ...], dict[int, int]]:
+        nodes: list[Node] = []
+        owners: dict[int, int] = {}
         for operation in self.program.operations:
-            for node in self._new_nodes(operation, found):
-                found[id(node)] = operation.id
-        return found
+            new = list(self._new_nodes(operation, owners))
+            nodes += new
+            owners.update({id(node): operation.id for node in new})
+        return tuple(nodes), owners
 
     @staticmethod
     def _new_nodes(operation: Operation, known: dict[int, int]) -> Iterator[Node]:

@@ -15,13 +15,7 @@ _EXACT = ("bigint", "decimal")
 
 def nodes_of(facts: Facts, *kinds: str) -> Iterator[Node]:
     """The nodes of some kinds in all plans, each once."""
-    seen: set[int] = set()
-    for operation in facts.program.operations:
-        for node in operation.plan.walk() if isinstance(operation.plan, Node) else ():
-            if id(node) not in seen:
-                seen.add(id(node))
-                if not kinds or node.kind in kinds:
-                    yield node
+    return (node for node in facts.nodes if not kinds or node.kind in kinds)
 
 
 def _equalities(node: Node) -> Iterator[tuple[Expression, Expression]]:

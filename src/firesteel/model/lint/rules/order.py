@@ -24,13 +24,9 @@ _NARROW = frozenset({"map", "filter", "flatMap", "mapValues", "flatMapValues", "
 
 def _sorts_for_nothing(facts: Facts) -> Iterable[Found]:
     yield from _rdd_sorts(facts)
-    seen: set[int] = set()
-    for operation in facts.program.operations:
-        for node in operation.plan.walk() if isinstance(operation.plan, Node) else ():
-            how = _DESTROYING.get(node.kind)
-            if how is None or id(node) in seen or node.arguments.get("shuffle") is False:
-                continue
-            seen.add(id(node))
+    for node in facts.nodes:
+        how = _DESTROYING.get(node.kind)
+        if how is not None and node.arguments.get("shuffle") is not False:
             for child in node.children:
                 sort = _sort_below(child)
                 if sort is not None:
