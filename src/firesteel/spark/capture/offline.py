@@ -48,15 +48,23 @@ def _boxes(account: Account) -> list[list[int]]:
 
 def _edges(account: Account, ran: Ran, box_of: Mapping[int, int]) -> list[Edge]:
     found: dict[tuple[int, int], bool] = {}
+    # The RDD that writes a shuffle and the one that reads it are of the same operator.
+    moving = {
+        box_of[rdd] for rdd, info in account.rdds.items() for parent in info.parents if _moves(ran, box_of, rdd, parent)
+    }
     for rdd, info in sorted(account.rdds.items()):
         for parent in info.parents:
             both = (box_of.get(parent, -1), box_of[rdd])
             # Numbers go up along edges; one back would be between RDDs that a scope has made in turns with another.
             if 0 <= both[0] < both[1]:
-                found[both] = found.get(both, False) or bool(ran.is_wide({rdd}, {parent}))
+                found[both] = found.get(both, both[1] in moving) or bool(ran.is_wide({rdd}, {parent}))
     return [
         Edge(source, target, wide) for (source, target), wide in sorted(found.items(), key=lambda one: one[0][::-1])
     ]
+
+
+def _moves(ran: Ran, box_of: Mapping[int, int], rdd: int, parent: int) -> bool:
+    return box_of.get(parent) == box_of[rdd] and bool(ran.is_wide({rdd}, {parent}))
 
 
 def _operation(number: int, box: list[int], account: Account, ran: Ran, edges: list[Edge]) -> Operation:
