@@ -15,8 +15,10 @@ from firesteel.api import for_all as for_all
 from firesteel.api import run as run
 from firesteel.api import session as session
 from firesteel.api import stable as stable
+from firesteel.clean import assert_clean as assert_clean
 from firesteel.dags import Dag as Dag
 from firesteel.dags import capture as capture
+from firesteel.dags import dag_of as dag_of
 from firesteel.equivalence import Dependence as Dependence
 from firesteel.equivalence import Matcher as Matcher
 from firesteel.equivalence import barrier as barrier
@@ -33,6 +35,9 @@ from firesteel.evidence import Inconclusive as Inconclusive
 from firesteel.evidence import Report as Report
 from firesteel.evidence import SubjectError as SubjectError
 from firesteel.evidence import Vacuous as Vacuous
+from firesteel.evidence.lint import Lint as Lint
+from firesteel.evidence.lint import Severity as Severity
+from firesteel.evidence.lint import Unclean as Unclean
 from firesteel.evidence.operators import Finding as Finding
 from firesteel.logic import FALSE as FALSE
 from firesteel.logic import TRUE as TRUE

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.surroundings import Called, tell
+from firesteel.tracebacks import with_users_frames
 from firesteel.values.programs import Action, Difference, Edge, Execution, Job, Operation, Program, Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from os import PathLike
+    from collections.abc import Collection, Iterator, Mapping
 
     from pyspark.sql import SparkSession
+
+    from firesteel.evidence.lint import Judged, Lint
+    from firesteel.history.logs.reading import EventLog
 
 
 class Dag:
@@ -91,6 +95,32 @@ class Dag:
         target.write_text(writers[target.suffix](self._program), encoding="utf-8")
         return target
 
+    def lint(self, *, ignore: Collection[str] = (), confirm: bool = True, seconds: float = 20.0) -> list[Lint]:
+        """Where the result of the program hangs on luck; an empty list where no rule finds anything.
+
+        >>> import firesteel as fs
+        >>> spark = fs.session()
+        >>> with fs.capture(spark) as dag:
+        ...     words = spark.sparkContext.parallelize(["a", "b", "a"], 2)
+        ...     first = words.map(lambda word: (word, 1)).reduceByKey(lambda a, b: a + b).take(1)
+        >>> [(one.rule, one.severity.value) for one in dag.lint()]
+        [('take-without-order', 'error')]
+
+        - `ignore`: names of rules. A comment `# firesteel: ignore[rule]` on the line does the same for one place.
+        - `confirm`: test the program's functions, and run what was found again on its own data, in other orders.
+        - `seconds`: so long that may take in all.
+        """
+        from firesteel.linting import lint_program
+
+        return list(lint_program(self._program, ignore=ignore, confirm=confirm, seconds=seconds).findings)
+
+    @property
+    def levels(self) -> tuple[Judged, ...]:
+        """The level of every operation, computed anew with what Spark does not know, beside what Spark believes."""
+        from firesteel.linting import lint_program
+
+        return lint_program(self._program, confirm=False).levels
+
     def _repr_svg_(self) -> str:
         """What a notebook shows."""
         from firesteel.report.dags.svg import svg
@@ -138,6 +168,42 @@ class Dag:
         return self._program.differences
 
 
+@with_users_frames
+def dag_of(log: EventLog | str | PathLike[str]) -> Dag:
+    """The program that an event log tells of: what Spark ran, without the user's words, functions and arguments.
+
+    >>> import firesteel as fs
+    >>> dag = fs.dag_of("tests/history/logs/lost_block.zst")
+    >>> dag
+    <Dag: 8 operations, 3 actions, 3 jobs, 5 stages>
+    >>> [operation.name for operation in dag.operations][:4]
+    ['parallelize', 'PythonRDD', 'PairwiseRDD', 'partitionBy']
+
+    `log` is an `fs.event_log`, or the path of one. An operation is an operator of SQL, or one of Spark's RDDs; an
+    action is an execution of SQL, or a job by itself.
+    """
+    from firesteel.history.logs.reading import EventLog, UnreadableLog
+    from firesteel.history.logs.reading import event_log as found
+    from firesteel.spark.capture.offline import program_in
+
+    events = log if isinstance(log, EventLog) else found(log)
+    if len(events.applications) != 1:
+        raise InvalidArgument(
+            f"{described('log', log)} has the logs of {len(events.applications)} applications: hand over one of "
+            "fs.event_log(path).applications"
+        )
+    unreadable: list[str] = []
+
+    def readable() -> Iterator[Mapping[str, Any]]:
+        try:
+            yield from events
+        except UnreadableLog as error:
+            unreadable.append(str(error))
+
+    program = program_in(readable())
+    return Dag.of(replace(program, differences=(*map(Difference, unreadable), *program.differences)))
+
+
 @contextmanager
 def capture(spark: SparkSession) -> Iterator[Dag]:
     """See the program that Spark runs while a block does: what is called, and what Spark makes of it.
@@ -162,11 +228,13 @@ def capture(spark: SparkSession) -> Iterator[Dag]:
 
     tell(Called("fs.capture"))
     capturing, dag = Capturing(spark), Dag()
-    events = Events(spark)
-    with events:
+    with ExitStack() as stack:
+        events = stack.enter_context(Events(spark))
         capturing.start()
-        try:
+        # Last in, first out: listening ends, all events are written, and then they are read.
+        after = ExitStack()
+        after.callback(lambda: dag._end(capturing.program(events)))
+        after.push(stack.pop_all())
+        after.callback(capturing.stop)
+        with after:
             yield dag
-        finally:
-            capturing.stop()
-    dag._end(capturing.program(events))

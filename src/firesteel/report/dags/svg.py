@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
 from firesteel.report.dags.groups import Group, about, groups_of, jobs_word, lines_of, place
-from firesteel.report.dags.layered import Layout, layered
+from firesteel.report.dags.layered import Layout, layered, layers
 from firesteel.values.programs import Action, Operation, Program
 
 _PAD, _TITLE, _LINE, _HEAD = 14.0, 22.0, 15.0, 24.0
-_ACROSS, _DOWN, _INNER = 26.0, 46.0, 30.0
+_ACROSS, _DOWN, _INNER, _PORT = 26.0, 46.0, 30.0, 0.0
 _STYLE = """
 text { font: 12px ui-sans-serif, system-ui, 'Segoe UI', Helvetica, Arial, sans-serif; fill: #24292f; }
 .title { font-size: 11px; fill: #57606a; }
@@ -57,18 +57,51 @@ def svg(program: Program) -> str:
     between += [(home[source], ("action", one.id)) for one in program.actions for source in one.operations]
     whole = layered(sizes, between, _ACROSS, _DOWN)
     corners = _corners(drawn, whole)
+    boxes = {one.key: one for one in drawn}
     parts = [_shown(one, whole, corners) for one in drawn]
     edges = []
+    for source, target, kind, tip in _arrows(program):
+        ends = (home[source], home.get(target, target) if isinstance(target, int) else target)
+        points = _ways(source, target, boxes[ends[0]], boxes[ends[1]], whole)
+        edges.append(_edge(corners[source], corners[target], points, kind, tip))
+    return _page(whole.width + 2 * _PAD, whole.height + 2 * _PAD, "\n".join([*parts, *edges]))
+
+
+def _arrows(program: Program) -> Iterator[tuple[int, Hashable, str, str]]:
+    """Where edges begin and end, what they look like, and what they say."""
     for edge in program.edges:
-        kind = "edge shuffle" if edge.wide else "edge"
-        tip = "records are shuffled" if edge.wide else "within a partition"
-        bends = whole.bends.get((home[edge.source], home[edge.target]), ())
-        edges.append(_edge(corners[edge.source], corners[edge.target], bends, kind, tip))
+        if edge.wide:
+            yield edge.source, edge.target, "edge shuffle", "records are shuffled"
+        else:
+            yield edge.source, edge.target, "edge", "within a partition"
     for action in program.actions:
         for source in action.operations:
-            bends = whole.bends.get((home[source], ("action", action.id)), ())
-            edges.append(_edge(corners[source], corners["action", action.id], bends, "edge wanted", action.name))
-    return _page(whole.width + 2 * _PAD, whole.height + 2 * _PAD, "\n".join([*parts, *edges]))
+            yield source, ("action", action.id), "edge wanted", action.name
+
+
+def _ways(source: int, target: Hashable, start: _Drawn, end: _Drawn, whole: Layout) -> list[tuple[float, float]]:
+    """The points that an edge passes: through its box, between the boxes, and through the box that it leads to."""
+    if start is end:
+        return [_inside(start, point, whole) for point in _bends(start, (source, target))]
+    out, into = ("out", source, target), ("in", source, target)
+    points = []
+    if start.inside is not None and out in start.inside.places:
+        points += [_inside(start, point, whole) for point in (*_bends(start, (source, out)), start.inside.places[out])]
+    points += [(x + _PAD, y + _PAD) for x, y in whole.bends.get((start.key, end.key), ())]
+    if end.inside is not None and into in end.inside.places:
+        points += [_inside(end, point, whole) for point in (end.inside.places[into], *_bends(end, (into, target)))]
+    return points
+
+
+def _bends(one: _Drawn, edge: tuple[Hashable, Hashable]) -> tuple[tuple[float, float], ...]:
+    return one.inside.bends.get(edge, ()) if one.inside is not None else ()
+
+
+def _inside(one: _Drawn, point: tuple[float, float], whole: Layout) -> tuple[float, float]:
+    """A point of a box's inside in the whole picture."""
+    assert one.inside is not None
+    x, y = whole.places[one.key]
+    return x + (one.width - one.inside.width) / 2 + point[0] + _PAD, y + _TITLE + point[1] + _PAD
 
 
 def _page(width: float, height: float, inside: str) -> str:
@@ -96,7 +129,15 @@ def _box(program: Program, group: Group) -> _Drawn:
     inner: list[tuple[Hashable, Hashable]] = [
         (edge.source, edge.target) for edge in program.edges if edge.source in sizes and edge.target in sizes
     ]
-    inside = layered(sizes, inner, _ACROSS, _INNER)
+    # An edge that leads past other operations of the box, on its way in or out, needs a way around them.
+    depth = layers(list(sizes), inner)
+    last = max(depth.values())
+    arrows = [(source, target) for source, target, _, _ in _arrows(program) if (source in sizes) != (target in sizes)]
+    top = [("in", source, target) for source, target in arrows if depth.get(target, 0) > 0]
+    bottom = [("out", source, target) for source, target in arrows if depth.get(source, last) < last]
+    sizes |= dict.fromkeys((*top, *bottom), (_PORT, 0.0))
+    inner += [(port, port[2]) for port in top] + [(port[1], port) for port in bottom]
+    inside = layered(sizes, inner, _ACROSS, _INNER, top, bottom)
     width = max(inside.width, _text_width(group.title, 6.4)) + 2 * _PAD
     return _Drawn(("group", group.operations[0].id), width, inside.height + _TITLE + _PAD, group, None, inside)
 
@@ -172,13 +213,13 @@ def _shown_action(action: Action, x: float, y: float, one: _Drawn) -> str:
 def _edge(
     source: tuple[float, float, float, float],
     target: tuple[float, float, float, float],
-    bends: tuple[tuple[float, float], ...],
+    passed: list[tuple[float, float]],
     kind: str,
     tip: str,
 ) -> str:
     start = (source[0] + source[2] / 2, source[1] + source[3])
     end = (target[0] + target[2] / 2, target[1])
-    points = [start, *((x + _PAD, y + _PAD) for x, y in bends), end]
+    points = [start, *passed, end]
     path = f"M{start[0]:.1f} {start[1]:.1f}"
     for (x1, y1), (x2, y2) in pairwise(points):
         half = (y1 + y2) / 2

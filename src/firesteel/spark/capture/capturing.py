@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from firesteel.errors import InvalidArgument
+from firesteel.errors import InvalidArgument, described
 from firesteel.spark.capture.account import Account, ExecutionSeen, account_of
-from firesteel.spark.capture.dstreams import with_batches
 from firesteel.spark.capture.executions import Executions
 from firesteel.spark.capture.frames import Placed, added_by, parents_in, with_stages
 from firesteel.spark.capture.matching import (
@@ -22,7 +21,6 @@ from firesteel.spark.capture.matching import (
 )
 from firesteel.spark.capture.recording import Recorder
 from firesteel.spark.capture.wrapping import Wrapping
-from firesteel.spark.events import refuse_connect
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.plans.reader import read_all
 from firesteel.spark.plans.tree import Node
@@ -35,7 +33,7 @@ class Capturing:
     """Listens to a session, from `start` to `finish`."""
 
     def __init__(self, spark: Any) -> None:
-        refuse_connect("spark", spark)
+        _refuse(spark)
         self._spark = spark
         self._recorder = Recorder()
         self._wrapping = Wrapping(self._recorder, spark.sparkContext)
@@ -78,9 +76,8 @@ class Capturing:
         )
         places = [*self._places(whole, executions, plans, account)]
         operations, edges = with_stages(operations, edges, places, account)
-        operations, unknown = with_batches(program_of(self._recorder, account, operations, edges, executions, []))
         whole = program_of(self._recorder, account, operations, edges, executions, [])
-        return replace(whole, differences=(*self._lost, *unknown, *differences_of(self._recorder, whole, ran)))
+        return replace(whole, differences=(*self._lost, *differences_of(self._recorder, whole, ran)))
 
     # --- plans ---
 
@@ -192,6 +189,19 @@ class Capturing:
             parents = [plans[one] for one in operation.parents if one in plans]
             placed.place(operation, *added_by(plans[operation.id], parents))
         return placed, {one.id for one in concerned}
+
+
+def _refuse(spark: Any) -> None:
+    """Refuse what is not a session in this process that runs."""
+    if type(spark).__module__.startswith("pyspark.sql.connect"):
+        raise InvalidArgument(
+            f"{described('spark', spark)} belongs to Spark Connect, where the program that runs is on a server and cannot be "
+            "seen: set spark.eventLog.enabled and spark.eventLog.dir there, and hand the log to fs.dag_of(path)"
+        )
+    if not hasattr(spark, "sparkContext"):
+        raise InvalidArgument(f"{described('spark', spark)} is not a Spark session: write fs.capture(fs.session())")
+    if spark.sparkContext._jsc is None:
+        raise InvalidArgument(f"{described('spark', spark)} is stopped: hand over a session that runs")
 
 
 def _frames_above(program: Program, roots: tuple[int, ...]) -> list[int]:

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from firesteel.spark.capture.dstreams import WIDE
+from firesteel.spark.capture.dstreams import WIDE, Batch, Batches
 from firesteel.spark.capture.surface import KEEPING, LAZY, Role, builders
 from firesteel.values.programs import Api, CallSite, Function, Ref
 
@@ -33,6 +33,8 @@ class Node:
     """The operation that it is the result of."""
     rdd: int | None = None
     """The id of its RDD in the JVM, once there is one."""
+    is_new: bool = True
+    """Was it made within the block?"""
     fused: list[Node] = field(default_factory=list)
     """Those that are computed together with it, on top of it."""
 
@@ -68,6 +70,8 @@ class Made:
     reader: Reader | None = None
     is_batch: bool = False
     """Is it a batch that `foreachBatch` handed to a function of the user's?"""
+    handed_by: int | None = None
+    """The call of a DStream's method that was given the function which was handed this RDD."""
 
 
 @dataclass
@@ -132,6 +136,7 @@ class Recorder:
         self.by_rdd: dict[int, Node] = {}
         self._frames: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._builders: WeakKeyDictionary[Any, Builder] = WeakKeyDictionary()
+        self.batches = Batches()
         self._lock = threading.RLock()
 
     # --- calls ---
@@ -278,11 +283,12 @@ class Recorder:
             made = self._new("foreachBatch()", api, parents)
             made.is_batch = True
         else:
-            node = self.nodes.get(data) if api is Api.RDD else None
             made = self._new(api.value, api, ())
-            made.earlier = node is None
-            if node is not None:
+            node = self.nodes.get(data) if api is Api.RDD else None
+            made.earlier = node is None or not node.is_new
+            if not made.earlier:
                 made.name = "batch"  # PySpark made it, to hand it to a function of the user's
+                made.handed_by = next((one.calls[0] for one in reversed(self.batches.all) if node in one.inputs), None)
         self._bind(made, data)
         return made.id
 
@@ -307,14 +313,16 @@ class Recorder:
         """The node of an RDD; a new one for an RDD from before the block."""
         node = self.nodes.get(rdd)
         if node is None:
-            node = self.nodes[rdd] = Node(None)
+            node = self.nodes[rdd] = Node(None, is_new=False)
             self.named(node, _id_of(rdd))
         return node
 
-    def initialised(self, rdd: Any, call: int | None) -> None:
+    def initialised(self, rdd: Any, call: int | None, batch: Batch | None) -> None:
         """PySpark made an RDD, for the user or for itself."""
         with self._lock:
             node = self.nodes[rdd] = Node(call)
+            if batch is not None and call is None and not batch.busy and not hasattr(rdd, "prev"):
+                batch.inputs.append(node)
             self.named(node, _id_of(rdd))
             previous = getattr(rdd, "prev", None)
             if previous is not None and rdd._prev_jrdd is getattr(previous, "_prev_jrdd", None):

@@ -1,0 +1,72 @@
+"""A lint of a program, with what only a running session can say. `Dag.lint` and the others use it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any
+
+from firesteel.errors import InvalidArgument, described
+from firesteel.evidence.lint import Linted
+from firesteel.logic.verdicts import Verdict
+from firesteel.model.lint.flows import Help
+from firesteel.model.lint.linting import linted
+from firesteel.values.programs import Program
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from firesteel.evidence.lint import Lint
+
+SECONDS = 20.0
+"""So long a lint may run functions and parts of the program again."""
+
+
+def lint_program(
+    program: Program, *, ignore: Collection[str] = (), confirm: bool = True, seconds: float = SECONDS
+) -> Linted:
+    """All that is found in a program, with the help of a session if one is running."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
+        raise InvalidArgument(f"{described('seconds', seconds)} is not a time: write a number above 0")
+    from firesteel.spark.folds import active_session
+
+    spark = active_session()
+    return linted(program, ignore, _help(spark, program, confirm, seconds) if spark is not None else None)
+
+
+def _help(spark: SparkSession, program: Program, confirm: bool, seconds: float) -> Help:
+    from firesteel.spark.plans.asking import function_of, is_written_cast
+    from firesteel.spark.replays import Replays
+
+    known: dict[Any, Any] = {}
+    replays = Replays(spark, program, seconds)
+
+    def function(expression: Any) -> Callable[..., Any] | None:
+        if id(expression) not in known:
+            known[id(expression)] = expression, function_of(spark, expression)
+        found: Callable[..., Any] | None = known[id(expression)][1]
+        return found
+
+    def runs(finding: Lint) -> str:
+        return replays.differ(finding.operation, finding.action) if finding.operation is not None else ""
+
+    if not confirm:
+        return Help(function_of=function, is_written=lambda one: is_written_cast(spark, one))
+    return Help(function, lambda one: is_written_cast(spark, one), replays.sample, evidence_against, runs)
+
+
+def evidence_against(function: Callable[..., Any], values: list[Any]) -> str | None:
+    """Evidence that a reducer does not merge these values in any order, found by testing; None if there is none.
+
+    >>> evidence_against(lambda a, b: a + b, ["x", "y"])
+    "f('x', 'y') = 'xy', f('y', 'x') = 'yx'"
+    >>> evidence_against(lambda a, b: a + b, [1, 2])
+    """
+    from firesteel import operators
+    from firesteel.promises import analyze
+
+    try:
+        found = analyze(operators.reducer(function), "commutative", "associative", sample=values, tests=100, seconds=3)
+    except Exception:  # a function that cannot be tested, as it does not survive the way to another process
+        return None
+    broken = [found[name] for name in ("commutative", "associative") if found[name].verdict is Verdict.FALSE]
+    return broken[0].evidence if broken else None

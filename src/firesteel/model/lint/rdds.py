@@ -1,0 +1,335 @@
+"""What flows out of every operation on RDDs and DStreams: its order, and what in it hangs on luck.
+
+Records are seen as a whole, but for their parts that are plain: which of them is a key that no other record has.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from firesteel.evidence.lint import Severity
+from firesteel.model.lint.expressions import said
+from firesteel.model.lint.flows import GROUPED, Flow, Help, Order, Reason, Reasons, Touch, together
+from firesteel.model.lint.plans import taken_by_luck
+from firesteel.model.lint.reading import causes_in
+from firesteel.model.lint.shapes import (
+    WHOLE,
+    Merge,
+    body_of,
+    is_identity,
+    luck_in_key,
+    merge_of,
+    moved_parts,
+    order_of_values,
+    parts_of_key,
+)
+from firesteel.values.programs import Action, Function, Operation, Program
+
+_KEY = frozenset({frozenset({0})})
+REDUCING = frozenset({"reduceByKey", "foldByKey", "aggregateByKey", "combineByKey", "reduceByKeyAndWindow"})
+REDUCING_TO_ONE = frozenset({"reduce", "fold", "aggregate", "treeReduce", "treeAggregate", "reduceByKeyLocally"})
+_GROUPING = frozenset({"groupByKey", "groupBy", "cogroup", "groupWith", "groupByKeyAndWindow"})
+_JOINING = frozenset({"join", "leftOuterJoin", "rightOuterJoin", "fullOuterJoin", "subtractByKey"})
+_SETS = frozenset({"distinct", "intersection", "subtract"})
+_BY_PLACE = {"zipWithIndex": "numbers", "zipWithUniqueId": "numbers", "zip": "pairs"}
+_SAMPLING = frozenset({"sample", "randomSplit", "sampleByKey", "takeSample"})
+_TAKING = frozenset({"first", "take"})
+_KEEPS_KEYS = frozenset({"mapValues", "filter", "persist", "cache", "coalesce", "checkpoint", "setName"})
+SHUFFLING = (
+    REDUCING | _GROUPING | _JOINING | _SETS | {"partitionBy", "repartition", "repartitionAndSortWithinPartitions"}
+)
+
+
+class Records:
+    """Says what flows out of operations on RDDs."""
+
+    def __init__(self, program: Program, help: Help) -> None:
+        self._program = program
+        self._help = help
+
+    def flow(self, operation: Operation, parents: Sequence[Flow]) -> Flow:
+        """What flows out of an operation, given what flows out of those that it reads from."""
+        merged = _merged(parents)
+        name = operation.name
+        if name in _BY_PLACE:
+            return self._by_place(operation, merged)
+        if name in _SAMPLING:
+            return self._sample(operation, merged)
+        if name in ("sortBy", "sortByKey", "repartitionAndSortWithinPartitions"):
+            return self._sort(operation, merged)
+        if name == "repartition" or (name == "coalesce" and operation.arguments.get("shuffle") is True):
+            return self._repartition(operation, merged)
+        merged = self._lucky(operation, merged)
+        if name in REDUCING:
+            return self._reduced(operation, self._keyed(operation, merged))
+        if name in _GROUPING:
+            return self._grouped(operation, self._keyed(operation, merged))
+        if name in SHUFFLING or (operation.wide and name not in _KEEPS_KEYS):
+            unique = _KEY if name in _JOINING and all(one.unique >= _KEY for one in parents) else frozenset()
+            if name == "partitionBy":
+                unique = merged.unique
+            return replace(self._keyed(operation, merged), order=Order.ANY, unique=unique)
+        return self._narrow(operation, merged)
+
+    # --- what an operation adds ---
+
+    def _lucky(self, operation: Operation, flow: Flow) -> Flow:
+        """The functions of an operation may hang on luck by themselves."""
+        reasons = []
+        for function in operation.functions:
+            seen = causes_in(function.object)
+            if seen:
+                reasons.append(Reason("luck-in-function", said(f"`{function.name}`", seen), operation.id))
+        if not reasons:
+            return flow
+        if operation.name == "filter":
+            return flow.with_rows(*reasons)
+        where = {0, WHOLE}
+        if operation.name in ("mapValues", "flatMapValues"):
+            where = {1}
+        elif operation.name in ("map", "flatMap"):
+            in_key = luck_in_key(operation.functions[0].object)
+            where = {0} if in_key else {1} if in_key is False else {WHOLE}
+        return _touched(flow, where, reasons)
+
+    def _narrow(self, operation: Operation, flow: Flow) -> Flow:
+        values = _moved(operation, flow)
+        if operation.functions and operation.name in ("mapValues", "flatMapValues", "map", "flatMap"):
+            # Where it is not plain what a function does with the values of a group, it may sort them: nothing is said.
+            is_grouped = values.pop(GROUPED, ()) != ()
+            function = operation.functions[0]
+            of_pair = operation.name in ("map", "flatMap")
+            if is_grouped and order_of_values(function.object, of_pair=of_pair):
+                text = f"`{function.name}` keeps the values of a key in the order in which they arrive"
+                reason = Reason("group-in-order", text, operation.id, Touch.LIST)
+                values[1] = together(values.get(1, ()), (reason,))
+        return replace(flow, values=values, unique=self._unique(operation, flow))
+
+    def _unique(self, operation: Operation, flow: Flow) -> frozenset[frozenset[int]]:
+        name = operation.name
+        if name in _KEEPS_KEYS:
+            return flow.unique
+        if name == "map" and operation.functions:
+            function = operation.functions[0].object
+            if is_identity(function):
+                return flow.unique
+            moved = moved_parts(function) or {}
+            back = {old: new for new, old in moved.items()}
+            return frozenset(frozenset(back[part] for part in one) for one in flow.unique if one <= back.keys())
+        return frozenset()
+
+    def _by_place(self, operation: Operation, flow: Flow) -> Flow:
+        if flow.order is Order.FIXED or flow.one_row:
+            return replace(flow, unique=frozenset({frozenset({1})}))
+        how = "any order" if flow.order is Order.ANY else "an order that is open among equal sort keys"
+        severity = Severity.ERROR if flow.order is Order.ANY else Severity.WARNING
+        text = f"{operation.name} {_BY_PLACE[operation.name]} records by their places, and they come in {how}"
+        reason = Reason("index-after-shuffle", text, operation.id, Touch.VALUE, severity)
+        return replace(flow, values={**flow.values, 1: (reason,)}, unique=frozenset({frozenset({1})}))
+
+    def _sample(self, operation: Operation, flow: Flow) -> Flow:
+        if flow.order is Order.FIXED or flow.one_row:
+            return flow
+        text = f"{operation.name} draws by the place of a record in its partition, and the records come in any order"
+        return flow.with_rows(Reason("sample-after-shuffle", text, operation.id))
+
+    def _sort(self, operation: Operation, flow: Flow) -> Flow:
+        key: Callable[..., Any] | None = None
+        if operation.name == "sortBy":
+            key = next((one.object for one in operation.functions if one.parameter == "keyfunc"), None)
+            parts = parts_of_key(key)
+        else:
+            own = [one.object for one in operation.functions if one.parameter == "keyfunc"]
+            parts = frozenset({0}) if not own or is_identity(own[0]) else frozenset()
+        flow = self._lucky(operation, flow)
+        total = WHOLE in parts or any(one <= parts for one in flow.unique)
+        return flow.in_order(Order.FIXED if total else Order.TIES)
+
+    def _repartition(self, operation: Operation, flow: Flow) -> Flow:
+        lucky = [one for one in flow.reasons if one.touch is not Touch.RERUN]
+        after = replace(flow, order=Order.ANY)
+        if lucky:
+            text = (
+                f"{operation.name} deals records out one by one, and they hang on luck ({lucky[0].text}): a task that "
+                "is run again deals them out differently, so records are lost or doubled"
+            )
+            return after.with_rows(Reason("round-robin-of-indeterminate", text, operation.id))
+        if flow.order is Order.FIXED or flow.one_row:
+            return after
+        text = (
+            f"{operation.name} deals records out one by one, and they come in any order: a task that is run again "
+            "deals them out differently. Spark knows, and runs everything after it again, or gives up"
+        )
+        # The records are the same all the same: Spark sees to it.
+        return after.with_rows(Reason("round-robin-after-shuffle", text, operation.id, Touch.RERUN))
+
+    def _keyed(self, operation: Operation, flow: Flow) -> Flow:
+        """A shuffle by key. A key that hangs on luck sends records elsewhere when they are computed again."""
+        partitioner = [one for one in operation.functions if one.parameter == "partitionFunc"]
+        in_key = [*flow.values.get(0, ())]
+        by_partitioner = [seen for one in partitioner for seen in causes_in(one.object)]
+        if by_partitioner or any(one.touch is Touch.VALUE for one in in_key):
+            why = in_key[0].text if in_key else said(f"`{partitioner[0].name}`", tuple(by_partitioner))
+            text = (
+                f"{operation.name} sends records to other tasks by a key that hangs on luck ({why}): a map task that "
+                "is run again sends its records elsewhere, so records are lost or doubled"
+            )
+            flow = flow.with_rows(Reason("luck-in-key", text, operation.id))
+        lucky = [one for part in (1, WHOLE) for one in flow.values.get(part, ()) if one.rule == "luck-in-function"]
+        if lucky and operation.name != "partitionBy":
+            text = (
+                f"{operation.name} reads records that hang on luck ({lucky[0].text}): where a map task is run again, "
+                "some tasks have read its first records and others read the new ones"
+            )
+            flow = flow.with_rows(Reason("retry-recomputes", text, operation.id))
+        return flow
+
+    # --- merging ---
+
+    def _reduced(self, operation: Operation, flow: Flow) -> Flow:
+        reasons = self.merging(operation, flow, operation.parents[0] if operation.parents else None)
+        values = {part: why for part, why in flow.values.items() if part != GROUPED}
+        if reasons:
+            values[1] = together(values.get(1, ()), reasons)
+        return replace(flow, order=Order.ANY, unique=_KEY, values=values)
+
+    def merging(self, one: Operation | Action, flow: Flow, source: int | None) -> Reasons:
+        """Why the functions of a reduction may give something else in another order."""
+        id_ = one.id if isinstance(one, Operation) else source
+        found: list[Reason] = []
+        for function in _mergers(one):
+            kind = merge_of(function.object)
+            if kind is Merge.IN_ORDER:
+                text = f"{one.name} merges with `{function.name}`, whose result hangs on the order of its arguments"
+                found.append(Reason("reducer-not-commutative", text, id_))
+            elif kind is not Merge.ANY_ORDER and source is not None:
+                found += self._tested(one, function, source, id_)
+        return tuple(found)
+
+    def _tested(self, one: Operation | Action, function: Function, source: int, id_: int | None) -> list[Reason]:
+        """What is found out by testing the function with values of the program's own."""
+        keyed = one.name in REDUCING or one.name == "reduceByKeyLocally"
+        if keyed and makes_numbers(self._program.operations[source].functions):
+            return []
+        values = [_second(record) if keyed else record for record in self._help.sample(source)]
+        evidence = self._help.reducer(function.object, values) if values else None
+        if evidence is None:
+            return []
+        if all(isinstance(value, float) for value in values):
+            text = f"{one.name} adds floating-point numbers, which rounds in the order in which they arrive: {evidence}"
+            return [Reason("float-sum", text, id_, Touch.DIGITS)]
+        text = f"{one.name} merges with `{function.name}`, whose result hangs on the order of its arguments: {evidence}"
+        return [Reason("reducer-not-commutative", text, id_)]
+
+    def _grouped(self, operation: Operation, flow: Flow) -> Flow:
+        text = f"{operation.name} gives the values of a key in the order in which they arrive"
+        grouped = Reason("group-in-order", text, operation.id, Touch.LIST)
+        return replace(flow, order=Order.ANY, unique=_KEY, values={**flow.values, GROUPED: (grouped,)})
+
+    # --- actions ---
+
+    def acted(self, action: Action, flow: Flow) -> Reasons:
+        """Why the result of an action hangs on luck, besides what its records bring."""
+        source = action.operations[0] if action.operations else None
+        if action.name in _TAKING:
+            return taken_by_luck(flow, action.name, source)
+        if action.name == "takeSample" and flow.order is not Order.FIXED:
+            text = "takeSample draws by the place of a record, and the records come in any order"
+            return (Reason("sample-after-shuffle", text, source),)
+        if action.name in ("takeOrdered", "top", "max", "min") and action.functions:
+            parts = parts_of_key(action.functions[0].object)
+            if WHOLE not in parts and not any(one <= parts for one in flow.unique):
+                text = f"{action.name} takes whichever records arrive first among those that tie"
+                return (Reason("ties-after-sort", text, source),)
+        if action.name in REDUCING_TO_ONE:
+            return self.merging(action, flow, source)
+        return ()
+
+
+def makes_numbers(functions: Sequence[Function]) -> bool:
+    """Does a function pair every record with a whole number, as `(word, 1)` does? Then the sums are of these."""
+    match body_of(functions[0].object) if len(functions) == 1 else None:
+        case (_, ast.Tuple(elts=[_, ast.Constant(value=int())])):
+            return True
+        case _:
+            return False
+
+
+def _second(record: Any) -> Any:
+    return record[1] if isinstance(record, tuple | list) and len(record) == 2 else record
+
+
+def _mergers(one: Operation | Action) -> list[Function]:
+    """The functions that merge two values of the same kind."""
+    wanted = {
+        "reduceByKey": ("func",),
+        "foldByKey": ("func",),
+        "aggregateByKey": ("combFunc",),
+        "combineByKey": ("mergeCombiners",),
+        "reduce": ("f",),
+        "fold": ("op",),
+        "aggregate": ("combOp",),
+        "treeReduce": ("f",),
+        "treeAggregate": ("combOp",),
+        "reduceByKeyLocally": ("func",),
+        "reduceByKeyAndWindow": ("func",),
+    }.get(one.name, ())
+    return [function for function in one.functions if function.parameter in wanted]
+
+
+def _merged(flows: Sequence[Flow]) -> Flow:
+    """Several data sets together, as a union or a join reads them."""
+    if len(flows) == 1:
+        return flows[0]
+    values: dict[int, Reasons] = {}
+    for flow in flows:
+        for part, reasons in flow.values.items():
+            values[part] = together(values.get(part, ()), reasons)
+    order = Order.FIXED if all(flow.order is Order.FIXED for flow in flows) else Order.ANY
+    return Flow(order, False, frozenset(), together(*(flow.rows for flow in flows)), values)
+
+
+def _moved(operation: Operation, flow: Flow) -> dict[int, Reasons]:
+    """Why the parts of a record hang on luck, after an operation that moves them."""
+    values = {part: why for part, why in flow.values.items() if part == GROUPED}
+    if operation.name in ("keys", "values"):
+        kept = 0 if operation.name == "keys" else 1
+        reasons = together(flow.values.get(kept, ()), flow.values.get(WHOLE, ()))
+        return {**values, WHOLE: reasons} if reasons else values
+    if operation.name not in ("map", "flatMap", "mapPartitions", "mapPartitionsWithIndex") or not operation.functions:
+        return dict(flow.values)
+    own = {one for part, why in flow.values.items() for one in why if one.operation == operation.id}
+    moved = moved_parts(operation.functions[0].object) if operation.name == "map" else None
+    for part, why in flow.values.items():
+        if part == GROUPED:
+            continue
+        new = [one for one in why if one in own]  # this very function brought it, to where it says
+        old = [one for one in why if one not in own]
+        if new:
+            values[part] = together(values.get(part, ()), new)
+        if moved is not None and part != WHOLE:
+            for place in (place for place, before in moved.items() if before == part):
+                values[place] = together(values.get(place, ()), old)
+        elif old and not _drops(operation, part):
+            values[WHOLE] = together(values.get(WHOLE, ()), old)
+    return values
+
+
+def _drops(operation: Operation, part: int) -> bool:
+    """Does a function give one part of a record only, which is another than this?"""
+    if operation.name != "map" or part == WHOLE:
+        return False
+    parts = parts_of_key(operation.functions[0].object)
+    return (
+        bool(parts) and moved_parts(operation.functions[0].object) is None and part not in parts and WHOLE not in parts
+    )
+
+
+def _touched(flow: Flow, parts: set[int], reasons: Sequence[Reason]) -> Flow:
+    values = dict(flow.values)
+    for part in parts:
+        values[part] = together(values.get(part, ()), reasons)
+    return replace(flow, values=values)

@@ -1,0 +1,247 @@
+"""What a small function does, read from its text: which part of a record it gives, how it merges two values.
+
+Only what is plain is said. Everything else is unknown, and nothing is reported because of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from enum import Enum
+from types import FunctionType
+from typing import Any
+
+from firesteel.model.lint.reading import causes_in, outside, parsed
+
+WHOLE = -1
+"""The whole record, among parts of it that are given by their places."""
+
+
+class Merge(Enum):
+    """How a function of two values merges them."""
+
+    ANY_ORDER = "any order"
+    """Order does not matter, whatever the values are."""
+    BY_TYPE = "by type"
+    """A sum: of numbers in any order, of texts or lists not."""
+    IN_ORDER = "in order"
+    """Order matters for nearly all values."""
+    UNKNOWN = "unknown"
+
+
+_ANY_ORDER: tuple[Any, ...] = (max, min, operator.mul, operator.and_, operator.or_, operator.xor)
+_BY_TYPE: tuple[Any, ...] = (operator.add, operator.concat, operator.iadd)
+_IN_ORDER: tuple[Any, ...] = (operator.sub, operator.truediv, operator.floordiv, operator.mod, operator.pow)
+_ORDERLESS: tuple[Any, ...] = (sum, len, sorted, max, min, set, frozenset, any, all)
+_IN_TURN: tuple[Any, ...] = (list, tuple, iter, next, enumerate, reversed)
+
+
+def body_of(function: Callable[..., Any]) -> tuple[tuple[str, ...], ast.expr] | None:
+    """The parameters and the result of a function that is one expression."""
+    tree = parsed(function)
+    for node in ast.walk(tree) if tree is not None else ():
+        match node:
+            case ast.Lambda(args=given, body=body):
+                return _names(given), body
+            case ast.FunctionDef(args=given, body=[*before, ast.Return(value=ast.expr() as body)]) if all(
+                isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant) for each in before
+            ):
+                return _names(given), body
+            case ast.FunctionDef():
+                return None
+            case _:
+                continue
+    return None
+
+
+def parts_of_key(function: Callable[..., Any] | None) -> frozenset[int]:
+    """Which parts of a record a key is made of, so that two records with equal keys agree in them.
+
+    >>> parts_of_key(lambda pair: (-pair[1], pair[0])) == {0, 1}
+    True
+    >>> parts_of_key(lambda pair: pair) == {WHOLE}
+    True
+    >>> parts_of_key(lambda pair: len(pair[0]))
+    frozenset()
+    """
+    if function is None:
+        return frozenset({WHOLE})
+    if isinstance(function, operator.itemgetter):
+        return frozenset(one for one in function.__reduce__()[1] if isinstance(one, int))
+    found = body_of(function)
+    if found is None or len(found[0]) != 1:
+        return frozenset()
+    (name,), body = found
+    parts = body.elts if isinstance(body, ast.Tuple | ast.List) else [body]
+    return frozenset(part for each in parts if (part := _part(each, name)) is not None)
+
+
+def moved_parts(function: Callable[..., Any]) -> dict[int, int] | None:
+    """For a function that makes a tuple: which part of its result is which part of the record as it was.
+
+    >>> moved_parts(lambda pair: (pair[1], pair[0]))
+    {0: 1, 1: 0}
+    >>> moved_parts(lambda pair: pair[0]) is None
+    True
+    """
+    found = body_of(function)
+    match found:
+        case ((name,), ast.Tuple(elts=parts)):
+            places = {place: _part(each, name) for place, each in enumerate(parts)}
+            return {place: part for place, part in places.items() if part is not None and part != WHOLE}
+        case _:
+            return None
+
+
+def is_identity(function: Callable[..., Any]) -> bool:
+    """Does a function give its argument back?"""
+    match body_of(function):
+        case ((name,), ast.Name(id=given)):
+            return name == given
+        case _:
+            return False
+
+
+def luck_in_key(function: Callable[..., Any]) -> bool | None:
+    """Of a function whose result hangs on luck, and is a pair: does its key? None where that is not plain."""
+    match body_of(function):
+        case (names, ast.Tuple(elts=[key, *_])):
+            # A function of the key alone is made, and read; it is not called.
+            text = f"lambda {', '.join(names)}: {ast.unparse(key)}"
+            return bool(causes_in(eval(compile(text, "<key>", "eval"), dict(_around(function)))))
+        case _:
+            return None
+
+
+def merge_of(function: Callable[..., Any]) -> Merge:
+    """How a reducer merges.
+
+    >>> merge_of(lambda a, b: a - b)
+    <Merge.IN_ORDER: 'in order'>
+    >>> merge_of(lambda a, b: (a[0] + b[0], max(a[1], b[1])))
+    <Merge.BY_TYPE: 'by type'>
+    """
+    for known, kind in ((_ANY_ORDER, Merge.ANY_ORDER), (_BY_TYPE, Merge.BY_TYPE), (_IN_ORDER, Merge.IN_ORDER)):
+        if any(function is one for one in known):
+            return kind
+    found = body_of(function)
+    if found is None or len(found[0]) != 2:
+        return Merge.UNKNOWN
+    return _merge(found[1], *found[0])
+
+
+def _merge(body: ast.expr, left: str, right: str) -> Merge:
+    match body:
+        case ast.Name(id=name) if name in (left, right):
+            return Merge.IN_ORDER
+        case ast.BinOp(left=first, op=op, right=then) if _are_both(first, then, left, right):
+            match op:
+                case ast.Mult() | ast.BitAnd() | ast.BitOr() | ast.BitXor():
+                    return Merge.ANY_ORDER
+                case ast.Add():
+                    return Merge.BY_TYPE
+                case ast.Sub() | ast.Div() | ast.FloorDiv() | ast.Mod() | ast.Pow():
+                    return Merge.IN_ORDER
+                case _:
+                    return Merge.UNKNOWN
+        case ast.Call(func=ast.Name(id="max" | "min"), args=[first, then], keywords=[]) if _are_both(
+            first, then, left, right
+        ):
+            return Merge.ANY_ORDER
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) if parts:
+            kinds = [_merge(each, left, right) for each in parts]
+            for kind in (Merge.UNKNOWN, Merge.IN_ORDER, Merge.BY_TYPE):
+                if kind in kinds:
+                    return kind
+            return Merge.ANY_ORDER
+        case _:
+            return Merge.UNKNOWN
+
+
+def order_of_values(function: Callable[..., Any], *, of_pair: bool) -> bool | None:
+    """Does a function of grouped values hang on their order? Of `kv` itself or, with `of_pair`, of its second part.
+
+    >>> order_of_values(list, of_pair=False), order_of_values(sum, of_pair=False)
+    (True, False)
+    >>> order_of_values(lambda kv: (kv[0], list(kv[1])), of_pair=True)
+    True
+    >>> order_of_values(lambda kv: (kv[0], sorted(kv[1])), of_pair=True)
+    False
+    """
+    if not of_pair and any(function is one for one in _ORDERLESS):
+        return False
+    if not of_pair and any(function is one for one in _IN_TURN):
+        return True
+    found = body_of(function)
+    if found is None or len(found[0]) != 1:
+        return None
+    (name,), body = found
+    return _hangs_on_order(body, name, 1 if of_pair else WHOLE, dict(_around(function)))
+
+
+def _hangs_on_order(body: ast.expr, name: str, part: int, names: dict[str, Any]) -> bool | None:
+    """True and False where it is plain, else None."""
+    import builtins
+
+    def resolved(call: ast.expr) -> Any:
+        return names.get(call.id, getattr(builtins, call.id, None)) if isinstance(call, ast.Name) else None
+
+    match body:
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            answers = [_hangs_on_order(each, name, part, names) for each in parts]
+            return True if True in answers else None if None in answers else False
+        case ast.Subscript(value=inner, slice=ast.Constant(value=int())) if _is_list_of(inner, name, part, resolved):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="join"), args=[inner]) if (
+            _part(inner, name) == part
+        ):
+            return True
+        case ast.Call(func=called, args=[inner, *_]):
+            known = resolved(called)
+            if _part(inner, name) == part or _is_list_of(inner, name, part, resolved):
+                if any(known is one for one in _ORDERLESS):
+                    return False
+                if any(known is one for one in _IN_TURN):
+                    return True
+            return None
+        case _:
+            return False if _part(body, name) not in (None, part, WHOLE) else None
+
+
+def _is_list_of(expression: ast.expr, name: str, part: int, resolved: Callable[[ast.expr], Any]) -> bool:
+    match expression:
+        case ast.Call(func=called, args=[inner]):
+            return any(resolved(called) is one for one in _IN_TURN) and _part(inner, name) == part
+        case _:
+            return False
+
+
+def _are_both(first: ast.expr, then: ast.expr, left: str, right: str) -> bool:
+    """Are these one parameter and the other, or the same part of both?"""
+    for one, other in ((left, right), (right, left)):
+        mine, theirs = _part(first, one), _part(then, other)
+        if mine is not None and mine == theirs and _part(first, other) is None:
+            return True
+    return False
+
+
+def _part(expression: ast.expr, name: str) -> int | None:
+    """Which part of a variable an expression is; a minus before it does not matter."""
+    match expression:
+        case ast.UnaryOp(op=ast.USub() | ast.Not(), operand=inner):
+            return _part(inner, name)
+        case ast.Name(id=given) if given == name:
+            return WHOLE
+        case ast.Subscript(value=ast.Name(id=given), slice=ast.Constant(value=int() as place)) if given == name:
+            return place if place >= 0 else None
+        case _:
+            return None
+
+
+def _names(given: ast.arguments) -> tuple[str, ...]:
+    return tuple(one.arg for one in (*given.posonlyargs, *given.args))
+
+
+def _around(function: Callable[..., Any]) -> Mapping[str, Any]:
+    return outside(function) if isinstance(function, FunctionType) else {}

@@ -1,0 +1,54 @@
+"""Lending a session to a program that wants to make its own, and to stop it at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@contextmanager
+def lent(spark: SparkSession) -> Iterator[None]:
+    """A program that makes a session or a context meanwhile gets this one, and stopping it does nothing.
+
+    `SparkSession.builder.getOrCreate()` finds the session that runs. `SparkContext(...)` would refuse to make a second
+    one: it becomes another name for the one that is there.
+    """
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    context = spark.sparkContext
+
+    def adopt(self: Any, *arguments: Any, **named: Any) -> None:
+        self.__dict__.update(context.__dict__)
+
+    def nothing(self: Any) -> None:
+        """The session lives on: who lent it wants to look at it."""
+
+    kept: list[tuple[type[Any], str, Any]] = []
+    for kind, name, instead in (
+        (SparkContext, "__init__", adopt),
+        (SparkContext, "stop", nothing),
+        (SparkSession, "stop", nothing),
+    ):
+        kept.append((kind, name, vars(kind)[name]))
+        setattr(kind, name, instead)
+    try:
+        yield
+    finally:
+        for kind, name, original in kept:
+            setattr(kind, name, original)
+
+
+def end_streams(spark: SparkSession) -> None:
+    """Stop what streams, of both kinds; the session stays."""
+    from pyspark.streaming import StreamingContext
+
+    for query in spark.streams.active:
+        query.stop()
+    active = StreamingContext.getActive()
+    if active is not None:
+        active.stop(stopSparkContext=False)

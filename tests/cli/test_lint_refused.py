@@ -1,0 +1,139 @@
+"""`firesteel lint` with arguments that it cannot use, and how findings are written. Without Spark."""
+
+import json
+
+import pytest
+
+from firesteel.cli.lint import REFUSED
+from firesteel.cli.main import main
+from firesteel.errors import InvalidArgument
+from firesteel.evidence.lint import Lint, Severity
+from firesteel.linting import lint_program
+from firesteel.model.lint.linting import linted
+from firesteel.model.lint.rules.catalogue import RULES
+from firesteel.report.lint import as_data, as_sarif, fingerprint, text
+from firesteel.values.programs import CallSite, Level, Program
+
+
+@pytest.fixture
+def script(tmp_path):
+    made = tmp_path / "job.py"
+    made.write_text("raise AssertionError('this must not be run')\n")
+    return made
+
+
+def refused(capsys, *arguments):
+    assert main(["lint", *map(str, arguments)]) == REFUSED
+    return capsys.readouterr().err
+
+
+def test_arguments_that_cannot_be_used(capsys, tmp_path, script):
+    assert "no program is given" in refused(capsys)
+    assert "is not a file" in refused(capsys, tmp_path / "missing.py")
+    (tmp_path / "job.txt").write_text("")
+    assert "has to end in .py" in refused(capsys, tmp_path / "job.txt")
+    assert "is ties-after-sort meant?" in refused(capsys, "--ignore", "ties-after-srt", script)
+    assert "is not a time" in refused(capsys, "--seconds", "0", script)
+    assert "--write-baseline" in refused(capsys, "--baseline", tmp_path / "none.json", script)
+    (tmp_path / "old.json").write_text("[]")
+    assert "is not a baseline" in refused(capsys, "--baseline", tmp_path / "old.json", script)
+
+
+@pytest.mark.parametrize(
+    "table, told",
+    [
+        ('ignore = ["no-such-rule"]', "is not a rule"),
+        ("ignore = 3", "cannot be used"),
+        ('fail-on = "sometimes"', "cannot be used"),
+        ("seconds = -1", "cannot be used"),
+        ("rules = []", "is not known"),
+        ("ignore = [", "cannot be read"),
+    ],
+)
+def test_settings_that_cannot_be_used(capsys, tmp_path, script, table, told):
+    (tmp_path / "pyproject.toml").write_text(f"[tool.firesteel.lint]\n{table}\n")
+    assert told in refused(capsys, script)
+
+
+def test_the_rules_are_listed(capsys):
+    assert main(["lint", "--rules"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(RULES) >= 25
+    assert all(line.split()[0] in RULES for line in lines)
+
+
+def test_ignoring_what_is_not_a_rule():
+    for ignore in (["no-such-rule"], "take-without-order", [3]):
+        with pytest.raises(InvalidArgument, match="ignore="):
+            linted(Program(), ignore)
+    with pytest.raises(InvalidArgument, match="seconds=0"):
+        lint_program(Program(), seconds=0)
+
+
+def test_a_program_without_operations_is_not_silently_clean():
+    assert "nothing was captured" in linted(Program()).notes[0]
+
+
+# --- how findings are written ---
+
+
+def finding(tmp_path, line=2, confirmed=""):
+    file = tmp_path / "job.py"
+    file.write_text("import x\n\nfirst = counts.take(1)\nother = counts.take(1)\n")
+    where = CallSite(str(file), line, "<module>")
+    return Lint(
+        "take-without-order",
+        Severity.ERROR,
+        where,
+        "take takes whichever rows arrive first",
+        "an example",
+        "sort first",
+        Level.UNORDERED,
+        Level.INDETERMINATE,
+        confirmed,
+    )
+
+
+def test_text(tmp_path):
+    said = text([finding(tmp_path)], ["a note"])
+    assert said.splitlines() == [
+        f"{tmp_path}/job.py:2: error: take takes whichever rows arrive first [take-without-order]",
+        "  example    an example",
+        "  instead    sort first",
+        "  level      Spark believes UNORDERED; this is INDETERMINATE",
+        "",
+        "note: a note",
+        "1 error",
+    ]
+    assert "  seen       two runs gave 1 and 2" in text([finding(tmp_path, confirmed="two runs gave 1 and 2")])
+
+
+def test_json_and_sarif(tmp_path, monkeypatch):
+    one = finding(tmp_path)
+    (data,) = json.loads(json.dumps(as_data([one])))["findings"]
+    assert (data["rule"], data["severity"], data["line"], data["spark_level"]) == (one.rule, "error", 2, "UNORDERED")
+    monkeypatch.chdir(tmp_path)
+    (run,) = json.loads(json.dumps(as_sarif([one], "1.0")))["runs"]
+    (result,) = run["results"]
+    listed = run["tool"]["driver"]["rules"]
+    assert listed[result["ruleIndex"]]["id"] == result["ruleId"] == one.rule and result["level"] == "error"
+    place = result["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": "job.py"}, "region": {"startLine": 2}}
+
+
+def test_a_fingerprint_stays_when_lines_move(tmp_path):
+    import linecache
+
+    old = fingerprint(finding(tmp_path, 3))
+    assert old != fingerprint(finding(tmp_path, 4)), "another line"
+    moved = finding(tmp_path, 4)
+    (tmp_path / "job.py").write_text("import x\n\n\nfirst = counts.take(1)\n")
+    linecache.checkcache()
+    assert fingerprint(moved) == old
+
+
+def test_every_rule_says_all_that_it_has_to():
+    for name, rule in RULES.items():
+        assert name == rule.name and name == name.lower()
+        assert all((rule.summary, rule.example, rule.instead, rule.why)), name
+        assert not rule.summary.endswith(".") and not rule.example.endswith("."), name

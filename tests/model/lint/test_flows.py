@@ -1,0 +1,227 @@
+"""What flows through plans and RDDs, on trees made by hand: levels, ties, unique keys, what makes luck harmless."""
+
+import random
+from operator import add
+
+import pytest
+
+from firesteel.model.lint.flows import Flow, Help, Order, Touch
+from firesteel.model.lint.levels import Facts
+from firesteel.model.lint.plans import Plans
+from firesteel.spark.plans.tree import Expression, Node
+from firesteel.values.programs import Action, Api, Edge, Function, Level, Operation, Program
+
+# --- plans ---
+
+
+def column(id_, name="c", kind="AttributeReference", children=(), data_type="int", **arguments):
+    return Expression(kind, tuple(children), id_, name, data_type, True, {}, arguments, None, 0)
+
+
+def call(kind, *children, data_type="int", **arguments):
+    return column(None, None, kind, children, data_type, **arguments)
+
+
+def node(kind, *children, output=(), streaming=False, **arguments):
+    return Node(kind, children, tuple(output), arguments, streaming, None, 0)
+
+
+A, B = column(1, "a"), column(2, "b")
+SOURCE = node("LogicalRDD", output=(A, B))
+
+
+def aggregate_of(function, *keys, child=SOURCE, id_=9):
+    alias = column(id_, "out", "Alias", [call("AggregateExpression", function)])
+    return node(
+        "Aggregate", child, output=(*keys, alias), groupingExpressions=keys, aggregateExpressions=(*keys, alias)
+    )
+
+
+def sort(child, *keys, everywhere=True):
+    order = tuple(call("SortOrder", key) for key in keys)
+    return node("Sort", child, output=child.output, order=order, **{"global": everywhere})
+
+
+def limit(child, count=3):
+    return node("GlobalLimit", child, output=child.output, limitExpr=call("Literal", value=count))
+
+
+def shuffled(child):
+    return node("RepartitionByExpression", child, output=child.output, partitionExpressions=(A,))
+
+
+def flow(plan):
+    return Plans({}, Help(), lambda leaf: None).flow(plan)
+
+
+def rules(plan):
+    return {reason.rule for reason in flow(plan).reasons}
+
+
+def test_levels_of_sources_and_shuffles():
+    assert flow(SOURCE).level is Level.DETERMINATE
+    assert flow(shuffled(SOURCE)).level is Level.UNORDERED
+    assert flow(limit(shuffled(SOURCE))).level is Level.INDETERMINATE
+    assert flow(limit(SOURCE)).level is Level.DETERMINATE
+
+
+def test_a_sort_by_all_columns_or_by_a_unique_key_decides_everything():
+    assert flow(sort(shuffled(SOURCE), A, B)).order is Order.FIXED
+    assert flow(sort(shuffled(SOURCE), A)).order is Order.TIES
+    counted = aggregate_of(call("Count", A), A)
+    assert flow(sort(counted, A)).order is Order.FIXED
+    assert rules(limit(sort(shuffled(SOURCE), A))) == {"ties-after-sort"}
+    assert rules(limit(sort(counted, A))) == set()
+
+
+def test_a_local_sort_decides_only_within_what_it_decides():
+    assert flow(sort(shuffled(SOURCE), A, everywhere=False)).order is Order.ANY
+    assert flow(sort(shuffled(SOURCE), A, B, everywhere=False)).order is Order.FIXED
+    assert flow(sort(SOURCE, A, everywhere=False)).order is Order.FIXED
+
+
+def test_one_row_cannot_be_in_the_wrong_order():
+    assert rules(limit(aggregate_of(call("Max", A)))) == set()
+    assert rules(limit(aggregate_of(call("Max", A), B))) == {"take-without-order"}
+
+
+@pytest.mark.parametrize("kind", ["First", "Last", "AnyValue", "CollectList", "ListAgg", "CollectSet"])
+def test_aggregates_that_take_rows_as_they_come(kind):
+    assert rules(aggregate_of(call(kind, A), B)) == {"order-sensitive-aggregate"}
+    assert rules(aggregate_of(call(kind, B), B)) == set(), "all rows of a group have the same value"
+    unique = node("Deduplicate", SOURCE, output=SOURCE.output, keys=(A, B))
+    assert rules(aggregate_of(call(kind, A), A, B, child=unique)) == set(), "every group is one row"
+
+
+def test_what_makes_a_list_harmless():
+    listed = column(9, "l", "Alias", [call("AggregateExpression", call("CollectList", A))])
+    for around, expected in [("SortArray", set()), ("Size", set()), ("ConcatWs", {"order-sensitive-aggregate"})]:
+        out = column(10, "o", "Alias", [call(around, column(9, "l"))])
+        below = node(
+            "Aggregate", SOURCE, output=(B, listed), groupingExpressions=(B,), aggregateExpressions=(B, listed)
+        )
+        assert rules(node("Project", below, output=(out,), projectList=(out,))) == expected
+    first = column(
+        10, "o", "Alias", [call("SortArray", call("GetArrayItem", column(9, "l"), call("Literal", value=0)))]
+    )
+    taken = node("Project", below, output=(first,), projectList=(first,))
+    assert {reason.touch for reason in flow(taken).reasons} == {Touch.VALUE}, "sorting comes too late"
+
+
+def test_luck_in_a_column_that_is_dropped_is_harmless():
+    lucky = node("Deduplicate", SOURCE, output=SOURCE.output, keys=(A,))
+    assert rules(lucky) == {"distinct-on-too-little"}
+    assert rules(node("Project", lucky, output=(A,), projectList=(A,))) == set()
+    kept = node("Filter", lucky, output=(A, B), condition=call("GreaterThan", B, call("Literal", value=1)))
+    assert rules(node("Project", kept, output=(A,), projectList=(A,))) == {"distinct-on-too-little"}
+
+
+def test_random_numbers_hang_on_order_only_where_there_is_none():
+    drawn = column(5, "r", "Alias", [call("Rand", data_type="double")])
+    assert rules(node("Project", SOURCE, output=(A, drawn), projectList=(A, drawn))) == set()
+    late = node("Project", shuffled(SOURCE), output=(A, drawn), projectList=(A, drawn))
+    assert rules(late) == {"random-after-shuffle"}
+    again = node("RepartitionByExpression", late, output=late.output, partitionExpressions=(column(5, "r"),))
+    assert "luck-in-key" in rules(again)
+
+
+def test_a_unique_key_survives_a_join_with_a_unique_side():
+    left = node("Range", output=(A,))
+    right = node("Deduplicate", node("LogicalRDD", output=(B, column(3))), output=(B, column(3)), keys=(B,))
+    condition = call("EqualTo", A, B)
+    joined = node("Join", left, right, output=(A, B, column(3)), joinType="Inner", condition=condition)
+    assert flow(sort(joined, A)).order is Order.FIXED
+    many = node("LogicalRDD", output=(B, column(3)))
+    joined = node("Join", left, many, output=(A, B, column(3)), joinType="Inner", condition=condition)
+    assert flow(sort(joined, A)).order is Order.TIES
+
+
+def test_a_plan_of_five_thousand_nodes_needs_no_recursion():
+    plan = shuffled(SOURCE)
+    for _ in range(5000):
+        plan = node("Project", plan, output=(A, B), projectList=(A, B))
+    assert rules(limit(plan)) == {"take-without-order"}
+
+
+def test_a_deep_expression_needs_no_recursion():
+    one = call("Rand")
+    for _ in range(5000):
+        one = call("Add", one, call("Literal", value=1))
+    out = column(5, "r", "Alias", [one])
+    assert rules(node("Project", shuffled(SOURCE), output=(out,), projectList=(out,))) == {"random-after-shuffle"}
+
+
+# --- RDDs ---
+
+
+def program(*steps, action="collect", action_functions=(), sources=1):
+    """A program of operations that follow each other, and an action on the last."""
+    operations = [Operation(number, "parallelize", Api.RDD) for number in range(sources)]
+    for name, *functions in steps:
+        parent = (operations[-1].id,) if len(operations) > sources else tuple(range(sources))
+        operations.append(Operation(len(operations), name, Api.RDD, parent, tuple(functions)))
+    edges = tuple(Edge(parent, one.id, False) for one in operations for parent in one.parents)
+    acted = Action(0, action, Api.RDD, (operations[-1].id,), tuple(action_functions))
+    return Program(tuple(operations), edges, (acted,))
+
+
+def f(function, parameter="f"):
+    return Function(parameter, function)
+
+
+def found(made, help=None):
+    facts = Facts(made, help or Help())
+    return {reason.rule for reason, _ in facts.surviving}
+
+
+def test_a_key_that_is_dropped_takes_its_luck_along():
+    salted = ("map", f(lambda x: (random.random(), x)))
+    assert found(program(salted)) == {"luck-in-function"}
+    assert found(program(salted, ("values",))) == set()
+    assert found(program(salted, ("map", f(lambda p: p[1])))) == set()
+    assert found(program(salted, ("map", f(lambda p: (p[1], p[0]))), ("values",))) == {"luck-in-function"}
+    assert found(program(salted, ("reduceByKey", f(max, "func")), ("values",))) == {"luck-in-key"}
+
+
+def test_values_that_hang_on_luck_are_not_a_key():
+    drawn = ("mapValues", f(lambda v: v + random.random()))
+    assert found(program(drawn, ("reduceByKey", f(max, "func")))) == {"luck-in-function", "retry-recomputes"}
+
+
+def test_unique_keys_of_rdds():
+    counted = ("reduceByKey", f(max, "func"))
+    assert found(program(counted, ("sortByKey",), action="first")) == set()
+    assert found(program(counted, ("mapValues", f(abs)), ("sortByKey",), action="first")) == set()
+    swapped = ("map", f(lambda p: (p[1], p[0])))
+    assert found(program(counted, swapped, ("sortByKey",), action="first")) == {"ties-after-sort"}
+    by_both = ("sortBy", f(lambda p: (p[0], p[1]), "keyfunc"))
+    assert found(program(counted, swapped, by_both, action="first")) == set()
+    assert found(program(("sortByKey",), action="first")) == {"ties-after-sort"}
+
+
+def test_a_reducer_is_tested_with_values_of_the_program():
+    asked = []
+
+    def reducer(function, values):
+        asked.append(values)
+        return "f('x', 'y') = 'xy', f('y', 'x') = 'yx'"
+
+    help = Help(sample=lambda operation: [("a", "x"), ("a", "y")], reducer=reducer)
+    assert found(program(("reduceByKey", f(add, "func"))), help) == {"reducer-not-commutative"}
+    assert asked == [["x", "y"]]
+    assert found(program(("reduceByKey", f(max, "func"))), help) == set(), "nothing to test"
+    ones = ("map", f(lambda word: (word, 1)))
+    assert found(program(ones, ("reduceByKey", f(add, "func"))), help) == set(), "sums of whole numbers"
+
+
+def test_sums_of_floating_point_numbers_are_not_reported_by_themselves():
+    help = Help(sample=lambda operation: [("a", 0.1)], reducer=lambda function, values: "it rounds")
+    made = program(("reduceByKey", f(add, "func")))
+    facts = Facts(made, help)
+    assert {reason.touch for reason, _ in facts.surviving} == {Touch.DIGITS}
+    assert facts.flow(1).level is Level.INDETERMINATE
+
+
+def test_a_flow_without_luck():
+    assert Flow().level is Level.DETERMINATE and Flow(Order.ANY).level is Level.UNORDERED
+    assert Flow(Order.ANY, one_row=True).level is Level.DETERMINATE

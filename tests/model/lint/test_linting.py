@@ -1,0 +1,117 @@
+"""A lint as a whole, on programs made by hand: comments that switch rules off, reuse, notes. Without Spark."""
+
+import random
+
+import pytest
+
+from firesteel.evidence.lint import Severity
+from firesteel.model.lint.flows import Help
+from firesteel.model.lint.linting import linted
+from firesteel.values.programs import Action, Api, CallSite, Difference, Edge, Function, Level, Operation, Program
+
+
+def operation(id_, name, *parents, function=None, site=None, **more):
+    functions = () if function is None else (Function("f", function),)
+    return Operation(id_, name, Api.RDD, tuple(parents), functions, site, **more)
+
+
+def program(operations, *actions):
+    edges = tuple(Edge(parent, one.id, False) for one in operations for parent in one.parents)
+    acted = tuple(Action(number, name, Api.RDD, (id_,)) for number, (name, id_) in enumerate(actions))
+    return Program(tuple(operations), edges, acted)
+
+
+def rules(made, **options):
+    return [one.rule for one in linted(made, **options).findings]
+
+
+def noisy(**more):
+    return [operation(0, "parallelize"), operation(1, "map", 0, function=lambda x: x + random.random(), **more)]
+
+
+def test_reuse_counts_every_way_to_compute():
+    assert "uncached-reuse" not in rules(program(noisy(), ("collect", 1)))
+    assert "uncached-reuse" in rules(program(noisy(), ("collect", 1), ("count", 1)))
+    assert "uncached-reuse" not in rules(program(noisy(cached=True), ("collect", 1), ("count", 1)))
+    diamond = [*noisy(), operation(2, "filter", 1), operation(3, "union", 1, 2)]
+    assert "uncached-reuse" in rules(program(diamond, ("collect", 3)))
+    kept = [*noisy(), operation(2, "filter", 1, cached=True), operation(3, "union", 2, 2)]
+    assert "uncached-reuse" not in rules(program(kept, ("collect", 3)))
+
+
+@pytest.mark.parametrize(
+    "source, expected",
+    [
+        ("x = counts.zipWithIndex()\n", ["index-after-shuffle"]),
+        ("x = counts.zipWithIndex()  # firesteel: ignore[index-after-shuffle]\n", []),
+        ("# firesteel: ignore[sort-destroyed, index-after-shuffle]\nx = counts.zipWithIndex()\n", []),
+        ("y = 1  # firesteel: ignore[index-after-shuffle]\nx = counts.zipWithIndex()\n", ["index-after-shuffle"]),
+        ("x = counts.zipWithIndex()  # firesteel: ignore[sort-destroyed]\n", ["index-after-shuffle"]),
+    ],
+)
+def test_comments_switch_a_rule_off_where_they_stand(tmp_path, source, expected):
+    file = tmp_path / "job.py"
+    file.write_text(source)
+    site = CallSite(str(file), source.count("\n"), "<module>")
+    made = program(
+        [operation(0, "parallelize"), operation(1, "groupByKey", 0), operation(2, "zipWithIndex", 1, site=site)],
+        ("collect", 2),
+    )
+    assert rules(made) == expected
+
+
+def test_a_comment_that_names_no_rule_is_told(tmp_path):
+    file = tmp_path / "job.py"
+    file.write_text("x = counts.zipWithIndex()  # firesteel: ignore[index-after-shufle]\n")
+    site = CallSite(str(file), 1, "<module>")
+    steps = [operation(0, "parallelize"), operation(1, "groupByKey", 0), operation(2, "zipWithIndex", 1, site=site)]
+    found = linted(program(steps, ("collect", 2)))
+    assert len(found.findings) == 1 and "index-after-shufle, which is not a rule" in found.notes[0]
+
+
+def test_what_spark_believes_stands_beside_what_it_is():
+    steps = [operation(0, "parallelize"), operation(1, "groupByKey", 0)]
+    steps.append(operation(2, "zipWithIndex", 1, level=Level.UNORDERED))
+    found = linted(program(steps, ("collect", 2)))
+    (one,) = found.findings
+    assert (one.spark_level, one.level, one.severity) == (Level.UNORDERED, Level.INDETERMINATE, Severity.ERROR)
+    levels = [(each.level, each.spark_level) for each in found.levels]
+    assert levels == [
+        (Level.DETERMINATE, None),
+        (Level.UNORDERED, None),
+        (Level.INDETERMINATE, Level.UNORDERED),
+    ]
+    assert found.levels[2].reasons and not found.levels[0].reasons
+
+
+def test_findings_are_confirmed_by_those_who_can_run_them():
+    steps = [operation(0, "parallelize"), operation(1, "groupByKey", 0)]
+    help = Help(runs=lambda finding: f"seen for {finding.rule}")
+    (one,) = linted(program(steps, ("first", 1)), help=help).findings
+    assert one.confirmed == "seen for take-without-order" and one.action == 0
+
+
+def test_a_program_without_actions_is_linted_at_its_ends():
+    steps = [operation(0, "parallelize"), operation(1, "groupByKey", 0), operation(2, "zipWithIndex", 1)]
+    assert rules(program(steps)) == ["index-after-shuffle"]
+    dropped = [*steps, operation(3, "keys", 2)]
+    assert rules(program(dropped)) == []
+
+
+def test_what_could_not_be_seen_is_told():
+    made = eval("lambda x: x")
+    steps = [operation(0, "parallelize"), operation(1, "map", 0, function=made)]
+    whole = program(steps, ("collect", 1))
+    notes = linted(
+        Program(whole.operations, whole.edges, whole.actions, differences=(Difference("stage 3 is new"),))
+    ).notes
+    assert any("has no source" in note for note in notes) and any("stage 3 is new" in note for note in notes)
+    assert (
+        linted(program([operation(0, "parallelize"), operation(1, "map", 0, function=len)], ("collect", 1))).notes == ()
+    )
+
+
+def test_ignore_leaves_rules_out():
+    made = program([operation(0, "parallelize"), operation(1, "groupByKey", 0)], ("first", 1))
+    assert rules(made) == ["take-without-order"]
+    assert rules(made, ignore=["take-without-order"]) == []

@@ -1,0 +1,172 @@
+"""What is read from functions: clocks, random numbers, state, shapes. Without Spark."""
+
+import datetime as dt
+import functools
+import operator
+import random
+import time
+import uuid
+from time import time as now
+
+import numpy as np
+import pytest
+
+from firesteel.model.lint.reading import Cause, causes_in, state_in, uses_parameter
+from firesteel.model.lint.shapes import (
+    WHOLE,
+    Merge,
+    luck_in_key,
+    merge_of,
+    moved_parts,
+    order_of_values,
+    parts_of_key,
+)
+
+
+def helper(x):
+    return random.randint(0, x)
+
+
+def imports_inside(x):
+    import time as clock
+    from uuid import uuid4
+
+    return clock.time_ns(), uuid4()
+
+
+def seeded(x):
+    random.seed(x)
+    return random.random()
+
+
+class Callable_:
+    def __call__(self, x):
+        return time.time()
+
+    def method(self, x):
+        return uuid.uuid1()
+
+
+def partly(a, x):
+    return a, now()
+
+
+@pytest.mark.parametrize(
+    "function, causes",
+    [
+        (lambda x: random.random(), {Cause.RANDOM}),
+        (lambda x: [random.choice(x) for _ in x], {Cause.RANDOM}),
+        (lambda x: helper(x), {Cause.RANDOM}),
+        (lambda x: now(), {Cause.CLOCK}),
+        (lambda x: dt.datetime.now(), {Cause.CLOCK}),
+        (lambda x: dt.date.today(), {Cause.CLOCK}),
+        (imports_inside, {Cause.CLOCK, Cause.RANDOM}),
+        (Callable_(), {Cause.CLOCK}),
+        (Callable_().method, {Cause.CLOCK}),
+        (functools.partial(partly, 1), {Cause.CLOCK}),
+        (lambda x: np.random.rand(), {Cause.RANDOM}),
+        (lambda x: np.random.default_rng().random(), {Cause.RANDOM}),
+        (lambda x: random.Random().random(), {Cause.RANDOM}),
+        (random.random, {Cause.RANDOM}),
+        (lambda x: __import__("os") and x, set()),
+        (seeded, set()),
+        (lambda x: random.Random(x).random(), set()),
+        (lambda x: np.random.default_rng(x).random(), set()),
+        (lambda x: dt.datetime(2024, 1, 1), set()),
+        (lambda x: time.strftime("%Y", time.gmtime(x)), set()),
+        (lambda x: uuid.uuid5(uuid.NAMESPACE_URL, x), set()),
+        (len, set()),
+        (str.upper, set()),
+    ],
+)
+def test_what_hangs_on_luck(function, causes):
+    assert {seen.cause for seen in causes_in(function)} == causes
+
+
+COUNTS = {"n": 0}
+SEEN = []
+
+
+def changes_an_item(x):
+    COUNTS["n"] += 1
+    return x
+
+
+def changes_a_global(x):
+    global SEEN
+    SEEN = [x]
+
+
+def changes_its_own(x):
+    seen = []
+    seen.append(x)
+    COUNTS.get(x)
+    return seen
+
+
+def test_state_outside_of_a_function():
+    kept = set()
+    assert state_in(changes_an_item) == ("COUNTS",)
+    assert state_in(changes_a_global) == ("SEEN",)
+    assert state_in(lambda x: kept.add(x)) == ("kept",)
+    assert state_in(changes_its_own) == ()
+    assert state_in(len) == ()
+
+
+def test_parameters_that_are_used():
+    assert not uses_parameter(lambda frame, number: frame.count(), 1)
+    assert uses_parameter(lambda frame, number: [number for _ in frame], 1)
+    assert uses_parameter(print, 1)
+
+
+@pytest.mark.parametrize(
+    "function, kind",
+    [
+        (lambda a, b: a + b, Merge.BY_TYPE),
+        (operator.add, Merge.BY_TYPE),
+        (lambda a, b: b + a, Merge.BY_TYPE),
+        (lambda a, b: a * b, Merge.ANY_ORDER),
+        (lambda a, b: max(a, b), Merge.ANY_ORDER),
+        (max, Merge.ANY_ORDER),
+        (lambda a, b: (a[0] + b[0], min(a[1], b[1])), Merge.BY_TYPE),
+        (lambda a, b: a - b, Merge.IN_ORDER),
+        (lambda a, b: a, Merge.IN_ORDER),
+        (lambda a, b: (max(a[0], b[0]), a[1]), Merge.UNKNOWN),
+        (lambda a, b: a + b[0], Merge.UNKNOWN),
+        (lambda a, b: a + a, Merge.UNKNOWN),
+        (lambda a, b: a if a > b else b, Merge.UNKNOWN),
+        (helper, Merge.UNKNOWN),
+    ],
+)
+def test_how_values_are_merged(function, kind):
+    assert merge_of(function) is kind
+
+
+def test_parts_of_records():
+    assert parts_of_key(lambda p: (-p[1], p[0])) == {0, 1}
+    assert parts_of_key(lambda p: p) == {WHOLE}
+    assert parts_of_key(None) == {WHOLE}
+    assert parts_of_key(operator.itemgetter(1)) == {1}
+    assert parts_of_key(lambda p: len(p[0])) == frozenset()
+    assert parts_of_key(len) == frozenset()
+    assert moved_parts(lambda p: (p[1], p[0], 7)) == {0: 1, 1: 0}
+    assert moved_parts(lambda p: p[0]) is None
+
+
+def test_luck_in_the_key_or_beside_it():
+    draw = random.random
+    assert luck_in_key(lambda x: (random.random(), x)) is True
+    assert luck_in_key(lambda x: (draw(), x)) is True
+    assert luck_in_key(lambda x: (x, random.random())) is False
+    assert luck_in_key(lambda x: random.random()) is None
+
+
+def test_the_order_of_grouped_values():
+    for sorts in (sorted, sum, len, set, lambda vs: max(vs), lambda vs: len(vs)):
+        assert order_of_values(sorts, of_pair=False) is False
+    for keeps in (list, tuple, lambda vs: list(vs), lambda vs: next(iter(vs)), lambda vs: ",".join(vs)):
+        assert order_of_values(keeps, of_pair=False) is True
+    for unknown in (lambda vs: helper(vs), lambda vs: [v + 1 for v in vs], str):
+        assert order_of_values(unknown, of_pair=False) is None
+    assert order_of_values(lambda kv: (kv[0], next(iter(kv[1]))), of_pair=True) is True
+    assert order_of_values(lambda kv: (kv[0], sum(kv[1])), of_pair=True) is False
