@@ -14,21 +14,21 @@ from firesteel.values.programs import Action, Operation, Program
 _PAD, _TITLE, _LINE, _HEAD = 14.0, 22.0, 15.0, 24.0
 _ACROSS, _DOWN, _INNER, _PORT = 26.0, 46.0, 30.0, 0.0
 _STYLE = """
-text { font: 12px ui-sans-serif, system-ui, 'Segoe UI', Helvetica, Arial, sans-serif; fill: #24292f; }
-.title { font-size: 11px; fill: #57606a; }
-.name { font-weight: 600; font-size: 13px; }
-.more { font: 11px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #57606a; }
-.box { fill: #f6f8fa; stroke: #d0d7de; }
-.unrun { stroke-dasharray: 5 4; }
-.operation { fill: #ffffff; stroke: #8c959f; }
-.wide { stroke: #bc4c00; stroke-width: 1.6; }
-.cached { fill: #dafbe1; }
-.action { fill: #0969da; stroke: none; }
-.failed { fill: #cf222e; }
-.action-text { fill: #ffffff; }
-.edge { fill: none; stroke: #6e7781; stroke-width: 1.3; }
-.shuffle { stroke: #bc4c00; stroke-width: 3; }
-.wanted { stroke: #0969da; stroke-dasharray: 2 3; }
+.fsd text { font: 12px ui-sans-serif, system-ui, 'Segoe UI', Helvetica, Arial, sans-serif; fill: #24292f; }
+.fsd .title { font-size: 11px; fill: #57606a; }
+.fsd .name { font-weight: 600; font-size: 13px; }
+.fsd .more { font: 11px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #57606a; }
+.fsd .box { fill: #f6f8fa; stroke: #d0d7de; }
+.fsd .unrun { stroke-dasharray: 5 4; }
+.fsd .operation { fill: #ffffff; stroke: #8c959f; }
+.fsd .wide { stroke: #bc4c00; stroke-width: 1.6; }
+.fsd .cached { fill: #dafbe1; }
+.fsd .action { fill: #0969da; stroke: none; }
+.fsd .failed { fill: #cf222e; }
+.fsd .action-text { fill: #ffffff; }
+.fsd .edge { fill: none; stroke: #6e7781; stroke-width: 1.3; }
+.fsd .shuffle { stroke: #bc4c00; stroke-width: 3; }
+.fsd .wanted { stroke: #0969da; stroke-dasharray: 2 3; }
 """
 
 
@@ -106,7 +106,7 @@ def _inside(one: _Drawn, point: tuple[float, float], whole: Layout) -> tuple[flo
 
 def _page(width: float, height: float, inside: str) -> str:
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+        f'<svg class="fsd" xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" role="img">\n<style>{_STYLE}</style>\n'
         '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" '
         'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L8 4L0 8z" fill="#57606a"/></marker></defs>\n'

@@ -195,8 +195,8 @@ def _refuse(spark: Any) -> None:
     """Refuse what is not a session in this process that runs."""
     if type(spark).__module__.startswith("pyspark.sql.connect"):
         raise InvalidArgument(
-            f"{described('spark', spark)} belongs to Spark Connect, where the program that runs is on a server and cannot be "
-            "seen: set spark.eventLog.enabled and spark.eventLog.dir there, and hand the log to fs.dag_of(path)"
+            f"{described('spark', spark)} belongs to Spark Connect, where the program that runs is on a server and "
+            "cannot be seen: set spark.eventLog.enabled and spark.eventLog.dir there, and hand its log to fs.dag_of"
         )
     if not hasattr(spark, "sparkContext"):
         raise InvalidArgument(f"{described('spark', spark)} is not a Spark session: write fs.capture(fs.session())")
