@@ -156,7 +156,7 @@ def analyze(wanted: Wanted, session: Callable[[], SparkSession]) -> Findings:
         empty_place(operator)  # before Spark starts
     limit = max(5.0, min(60.0, wanted.seconds / 2))
     runner = (SinkRunner if is_sink else Runner)(session(), operator, seconds=limit)
-    examiner = Examiner(about, runner, maker, wanted.shrinks, _pauses(wanted, about))
+    examiner = Examiner(about, runner, maker, wanted.shrinks, pauses_of(wanted, about))
     imitation = imitation_of(operator)
     runner.trying = None if imitation is None else Trying(operator, imitation)
     try:
@@ -177,7 +177,7 @@ def delays_for(operator: SparkOperator) -> tuple[timedelta, ...]:
     return tuple(dict.fromkeys((short, max(long, longest))))
 
 
-def _pauses(wanted: Wanted, about: About) -> tuple[timedelta, ...]:
+def pauses_of(wanted: Wanted, about: About) -> tuple[timedelta, ...]:
     """The pauses between records: the usual one; where somebody waits for more, those that are tried."""
     waits = wanted.operator.streams and (wanted.delays or wanted.operator.waits)
     return tuple(dict.fromkeys((SECOND, *reversed(about.delays)))) if waits else (SECOND,)
