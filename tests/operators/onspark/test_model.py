@@ -42,6 +42,7 @@ def test_update_mode_counts_the_last_row_of_each_key() -> None:
 def test_complete_mode_counts_the_last_table() -> None:
     whole = operators.transformation(same, input="k STRING, n INT", key="k", output_mode="complete")
     assert About(whole).in_the_end(gave([Record(k="a", n=1)], [Record(k="a", n=2)])) == (Record(k="a", n=2),)
+    assert About(whole).in_the_end(gave([Record(k="a", n=1)], [])) == (Record(k="a", n=1),)
 
 
 def test_stateless_looks_at_the_last_firing_only() -> None:

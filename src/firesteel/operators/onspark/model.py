@@ -65,7 +65,7 @@ class About:
         """What is there in the end, by the output mode."""
         match self.operator.output_mode:
             case "complete":
-                return gave.instants[-1] if gave.instants else ()
+                return next((rows for rows in reversed(gave.instants) if rows), ())  # an empty batch has no table
             case "update" if self.operator.key:
                 last = {canonical(self.key_of(row)): row for row in gave.rows}
                 return tuple(last.values())
