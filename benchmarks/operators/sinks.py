@@ -25,9 +25,9 @@ def fresh() -> str:
     return tempfile.mkdtemp(dir=_FOLDERS[0].name)
 
 
-def rows_in(place: str) -> list[tuple[Any, ...]]:
+def rows_in(place: str) -> list[dict[str, Any]]:
     """All rows of all files."""
-    return [tuple(row) for file in Path(place).iterdir() for row in json.loads(file.read_text())]
+    return [{"k": k, "n": n} for file in Path(place).iterdir() for k, n in json.loads(file.read_text())]
 
 
 def _table(place: str) -> dict[str, int]:

@@ -87,9 +87,9 @@ class Suite:
 @cache
 def instances() -> tuple[Instance, ...]:
     """All of them."""
-    from benchmarks.operators import clocks, holding, jobs, keyed, plain, ports, sinks, timed
+    from benchmarks.operators import clocks, holding, inside, jobs, keyed, plain, ports, sinks, timed
 
-    suites = (clocks, plain, keyed, timed, ports, holding, jobs, sinks)
+    suites = (clocks, plain, keyed, inside, timed, ports, holding, jobs, sinks)
     return tuple(each for suite in suites for each in suite.SUITE.instances)
 
 
