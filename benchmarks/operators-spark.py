@@ -21,6 +21,8 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -35,14 +37,12 @@ from benchmarks.operators.hybrid import HybridMaker
 from benchmarks.operators.suite import SIX, Instance, instances
 
 from firesteel import Verdict
+from firesteel.evidence.operators import Finding
 from firesteel.operators.onspark import examine, running
-from firesteel.operators.onspark.analysis import delays_for, possible, settled_by_others, why_not
+from firesteel.operators.onspark.analysis import Wanted, examining, possible, settled_by_others, why_not
 from firesteel.operators.onspark.examine import Budget, Examiner
-from firesteel.operators.onspark.making import Maker
-from firesteel.operators.onspark.model import About
-from firesteel.operators.onspark.operator import SparkKind
-from firesteel.operators.onspark.running import Runner
-from firesteel.operators.onspark.sinks import SinkRunner
+from firesteel.operators.onspark.feeds import SECOND
+from firesteel.operators.onspark.operator import SparkOperator
 
 # Spark's Python workers import the instances, as they would a user's module.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [sys.path[0], os.environ.get("PYTHONPATH")]))
@@ -77,20 +77,28 @@ def applicable(instance: Instance) -> list[str]:
     return [each for each in SIX if each in possible(operator) and why_not(each, operator) is None]
 
 
-def examiner_of(instance: Instance, way: str, seed: int) -> Examiner:
+@contextmanager
+def examining_as(way: str, operator: SparkOperator, seed: int) -> Iterator[Examiner]:
+    """Ours as `fs.analyze` has it; or the paper's hybrid, which knows neither our tests nor runs in Python."""
     from firesteel.spark.session.start import session
 
-    operator = instance.operator
-    hybrid = way == "hybrid"
-    about = About(operator, delays=PAPERS_DELAYS if hybrid else delays_for(operator))
-    maker = (HybridMaker if hybrid else Maker)(operator, seed=seed)
-    runner = (SinkRunner if operator.kind is SparkKind.SINK else Runner)(session(), operator)
-    return Examiner(about, runner, maker, shrinks=False)
+    with examining(Wanted(operator, seed=seed, shrinks=False), session) as examiner:
+        if way == "hybrid":
+            examiner.about = replace(examiner.about, delays=PAPERS_DELAYS)
+            examiner.maker, examiner.pauses, examiner.runner.trying = HybridMaker(operator, seed=seed), (SECOND,), None
+        yield examiner
 
 
 def checked(instance: Instance, way: str, seed: int, names: Iterable[str], *, in_order: bool) -> Iterator[Check]:
     """The answers for an instance. In the testing order, one answer settles others."""
-    examiner, done = examiner_of(instance, way, seed), {}
+    with examining_as(way, instance.operator, seed) as examiner:
+        yield from _checked(examiner, instance, way, seed, names, in_order=in_order)
+
+
+def _checked(
+    examiner: Examiner, instance: Instance, way: str, seed: int, names: Iterable[str], *, in_order: bool
+) -> Iterator[Check]:
+    done: dict[str, Finding] = {}
     clock = CpuClock() if BY_CPU else time
     for name in names:
         found = settled_by_others(name, instance.operator, done) if in_order else None
