@@ -39,10 +39,10 @@ class HybridMaker(Maker):
     def round(self, number: int, count: int) -> list[Material]:
         rng = Random(f"hybrid {self._seed} {number}")
         length = rng.choice((2, 2, 3, 4))
-        moments = list(self._moments(rng, 8, 2))
+        moments = list(self._moments(rng, 8))
         return [self._one(rng, length, moments) for _ in range(count)]
 
-    def _moments(self, rng: Random, length: int, how: int) -> Iterator[datetime]:
+    def _moments(self, rng: Random, length: int) -> Iterator[datetime]:
         """Event times at random, and not by the durations in the code."""
         for _ in range(length):
             yield _START + timedelta(seconds=rng.choice((rng.randint(0, 120), rng.randint(0, 7200))))

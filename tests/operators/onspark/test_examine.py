@@ -15,8 +15,9 @@ from firesteel.evidence.onspark import Raised
 from firesteel.evidence.operators import Finding
 from firesteel.logic.verdicts import Verdict
 from firesteel.operators.examine import decoded
+from firesteel.operators.onspark.analysis import Wanted, pauses_of
 from firesteel.operators.onspark.examine import Budget, Examiner
-from firesteel.operators.onspark.feeds import Failed, Feed, Gave, Result
+from firesteel.operators.onspark.feeds import SECOND, Failed, Feed, Gave, Result
 from firesteel.operators.onspark.harder import QUESTIONS
 from firesteel.operators.onspark.making import Maker
 from firesteel.operators.onspark.model import About
@@ -36,6 +37,8 @@ class MadeUp(Runner):
         self.ran: Counter[str] = Counter()
 
     def screened(self, feeds: Sequence[Feed]) -> list[Result]:
+        if self.in_python and self.trying is not None:
+            return self.trying.results(feeds)
         return [self.hidden(feed) if self.bulk else self.outcome(feed) for feed in feeds]
 
     def alone(self, feed: Feed) -> Result:
@@ -128,6 +131,60 @@ def test_raising_is_the_evidence_where_that_is_the_question() -> None:
     assert searched(MadeUp(lambda feed: Failed("slow", hangs=True)), "total", tests=3).verdict is Verdict.INCONCLUSIVE
     hidden = MadeUp(as_it_is, hidden=without_nulls)
     assert searched(hidden, "null_safe").verdict is Verdict.INCONCLUSIVE, "only a run by itself is evidence"
+
+
+def test_what_is_never_null_or_never_built_says_nothing_about_nulls() -> None:
+    needed = operators.transformation(lambda frame: frame, input="k STRING NOT NULL, n INT NOT NULL")
+    material: Any = (("input", ("a", 1)),)
+    assert not list(QUESTIONS["null_safe"](About(needed), material))
+    question, *_ = QUESTIONS["null_safe"](About(KEYED), material)
+    assert question.raised is not None and question.raised([Failed("boom"), Gave(((),))]) is not None
+    assert question.raised([Failed("boom", always=True), Gave(((),))]) is None
+    assert question.raised([Failed("boom"), Failed("boom")]) is None, "the usual values do it too"
+
+
+class Tried:
+    """Stands in for runs in Python."""
+
+    is_possible, ended = True, False
+
+    def __init__(self, outcome: Callable[[Feed], Result]) -> None:
+        self.outcome = outcome
+
+    def results(self, feeds: Sequence[Feed]) -> list[Result]:
+        return [self.outcome(feed) for feed in feeds]
+
+    def end(self) -> None:
+        self.ended = True
+
+
+def test_what_python_shows_counts_when_spark_shows_it_twice() -> None:
+    runner = MadeUp(running_count, hidden=lambda feed: Failed("nothing is screened on Spark"))
+    runner.trying = Tried(running_count)  # type: ignore[assignment]
+    finding = searched(runner, "stateless")
+    assert finding.verdict is Verdict.FALSE and finding.tests == 1
+    assert decoded(finding.replay) == (("input", ("", 0)),), "made simpler in Python"
+    assert set(runner.ran.values()) == {2}
+
+
+def test_what_only_python_shows_is_not_evidence() -> None:
+    runner, tried = MadeUp(as_it_is), Tried(running_count)
+    runner.trying = tried  # type: ignore[assignment]
+    finding = searched(runner, "stateless")
+    assert finding.verdict is Verdict.INCONCLUSIVE and finding.tests == 50
+    assert runner.bulk and runner.trying is None and tried.ended, "Python is not asked again"
+
+
+def test_pauses_are_tried_in_every_test_of_what_waits() -> None:
+    waits = operators.state_function(
+        max, key="k", input="k INT", output="k INT", state="n INT", time_mode="processingTime"
+    )
+    two = timedelta(minutes=2)
+    assert pauses_of(Wanted(waits), About(waits)) == (SECOND, timedelta(days=2), timedelta(seconds=7))
+    assert pauses_of(Wanted(KEYED, delays=(two,)), About(KEYED, delays=(two,))) == (SECOND, two)
+    assert pauses_of(Wanted(KEYED), About(KEYED)) == (SECOND,)
+    job = operators.transformation(lambda frame: frame, input="n INT", engine="batch")
+    assert pauses_of(Wanted(job, delays=(two,)), About(job, delays=(two,))) == (SECOND,)
 
 
 def test_a_column_that_changes_its_value_is_not_kept() -> None:

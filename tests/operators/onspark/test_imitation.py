@@ -12,9 +12,9 @@ import pytest
 from pyspark.sql.streaming import StatefulProcessor
 
 from firesteel import operators
-from firesteel.operators.onspark.feeds import Failed, Feed, Gave, NotRun, one_by_one
+from firesteel.operators.onspark.feeds import Failed, Feed, Gave, Material, NotRun, one_by_one
 from firesteel.operators.onspark.trying import Trying, imitation_of
-from firesteel.perturb.changes import Restart, Variant
+from firesteel.perturb.changes import Restart, ShuffleOrder, Variant
 from firesteel.values.records import Record
 
 KEYED = "k STRING, n INT"
@@ -38,7 +38,7 @@ class Everything(StatefulProcessor):
                 seen = self.often.getValue((n,)) if self.often.containsKey((n,)) else (0,)
                 self.often.updateValue((n,), (seen[0] + 1,))
         if self.sum.get()[0] > 12:
-            self.last.clear()
+            self.last.put([(7,)])
             self.often.removeKey((3,))
         held = [self.sum.get()[0], sum(n for (n,) in self.last.get()), sum(c for (c,) in self.often.values())]
         yield pd.DataFrame({"k": [key[0]] * 3, "n": held})
@@ -129,6 +129,9 @@ def test_a_time_out_of_a_function() -> None:
     batches = [[("a", 1)], [("b", 1), ("b", 2)], [("a", 1)]]
     assert ran(counting, batches) == [[("a", 1)], [("b", 2)], [("a", 2)]]
     assert ran(counting, batches, DAY) == [[("a", 1)], [("a", -1), ("b", 2)], [("a", 1), ("b", -2)]]
+    assert ran(counting, [[("a", 1)], [("a", 1)]], DAY) == [[("a", 1)], [("a", 2)]], (
+        "a key that comes does not time out"
+    )
 
 
 def test_it_does_what_the_tester_of_spark_does() -> None:
@@ -170,6 +173,20 @@ def test_it_runs_in_a_process_of_its_own() -> None:
         assert isinstance(second, Gave) and isinstance(dead, NotRun)
         assert isinstance(raised, Failed) and "no y" in raised.message
         assert trying.results([Feed(feeds[0].batches, Variant(Restart(0)))]) == [NotRun()], "only Spark can do this"
+    finally:
+        trying.end()
+
+
+def test_a_shuffle_may_bring_partitions_in_another_order() -> None:
+    operator = operators.state_function(idle, **USUAL, state="n INT")
+    made = imitation_of(operator)
+    assert made is not None
+    trying = Trying(operator, made)
+    try:
+        rows: Material = tuple(("input", ("a", n)) for n in range(4))
+        usual, turned = Feed((rows,), dealt=2), Feed((rows,), Variant(ShuffleOrder("reversed")), dealt=2)
+        assert [n for _, n in trying._arguments(usual)[0][0]] == [0, 2, 1, 3]
+        assert [n for _, n in trying._arguments(turned)[0][0]] == [1, 3, 0, 2]
     finally:
         trying.end()
 

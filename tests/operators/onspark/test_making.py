@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from firesteel import operators
 from firesteel.evidence.onspark import Fired
 from firesteel.operators.onspark.feeds import LONG, Gave, Material, one_by_one
@@ -90,14 +92,27 @@ def test_records_with_output_are_varied_where_output_is_rare() -> None:
     assert rates[0] < 15 and rates[2] > rates[0] + 10
 
 
-def test_a_record_comes_late_in_every_third_round() -> None:
-    maker = Maker(TIMED)
+PORTS = operators.transformation(
+    lambda left, right: left,
+    input={"left": "k STRING, ts TIMESTAMP", "right": "k STRING, ts TIMESTAMP"},
+    key="k",
+)
+
+
+@pytest.mark.parametrize("operator, ports", [(TIMED, 1), (PORTS, 2)])
+def test_a_round_in_three_has_a_late_record_and_one_closes_all(operator: Any, ports: int) -> None:
+    maker, day = Maker(operator), timedelta(days=1)
     for number in range(9):
-        times = [row[1] for _, row in maker.round(number, 1)[0]]
-        if number % 3 == 0:
-            assert times[-1] == max(times) and times[-1] - times[-2] >= timedelta(days=1)
+        some = maker.round(number, 5)
+        assert len({tuple((port, row[1]) for port, row in each) for each in some}) == 1, "their watermarks move alike"
+        times = [row[1] for _, row in some[0]]
+        if number % 3 < 2:
+            far = some[0][:-1][-ports:] if number % 3 else some[0][-ports:]
+            assert len({port for port, _ in far}) == ports, "every port moves its watermark"
+            assert all(row[1] - times[0] >= day for _, row in far)
         if number % 3 == 1:
-            assert max(times) - times[-1] >= timedelta(days=1)
+            assert max(times) - times[-1] >= day
+            assert ports == 1 or some[0][-1][0] != some[0][0][0]
 
 
 def test_lengths_inside_sql_and_no_docstrings() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from firesteel.evidence.onspark import Fired, Grew, Unlike
 from firesteel.evidence.operators import Finding
 from firesteel.logic.verdicts import Verdict
 from firesteel.operators.onspark.analysis import settled_by_others
-from firesteel.operators.onspark.feeds import Feed, Gave, Material, in_halves, one_by_one
+from firesteel.operators.onspark.feeds import SECOND, Feed, Gave, Material, in_halves, one_by_one
 from firesteel.operators.onspark.harder import QUESTIONS
 from firesteel.operators.onspark.making import Maker, constants_of, simpler
 from firesteel.operators.onspark.model import About, in_time
@@ -42,6 +42,7 @@ def test_update_mode_counts_the_last_row_of_each_key() -> None:
 def test_complete_mode_counts_the_last_table() -> None:
     whole = operators.transformation(same, input="k STRING, n INT", key="k", output_mode="complete")
     assert About(whole).in_the_end(gave([Record(k="a", n=1)], [Record(k="a", n=2)])) == (Record(k="a", n=2),)
+    assert About(whole).in_the_end(gave([Record(k="a", n=1)], [])) == (Record(k="a", n=1),)
 
 
 def test_stateless_looks_at_the_last_firing_only() -> None:
@@ -55,11 +56,21 @@ def test_isolation_looks_at_rows_of_the_key_and_gives_up_where_there_is_no_key()
     question, together = QUESTIONS["partition_isolated"](About(KEYED), ONE)
     assert [len(feed.batches) for feed in together.feeds] == [1, 1]
     alone, mixed = question.feeds
-    assert alone.batches == ((ONE[0],), (ONE[2],)) and len(mixed.batches) == 3
+    assert alone.batches == ((ONE[0],), (), (ONE[2],)) and len(mixed.batches) == 3
     own, other = Record(k="a", n=4), Record(k="b", n=9)
     assert question.judge([gave([own]), gave([own, other])]) is None
     assert question.judge([gave([own]), gave([Record(k="a", n=5), other])]) is not None
     assert question.judge([gave([Record(n=1)]), gave([Record(n=2)])]) is None
+
+
+def test_with_long_pauses_time_goes_on_after_the_last_record() -> None:
+    waiting = About(KEYED, pause=timedelta(days=2))
+    whole, _ = next(iter(QUESTIONS["commutative"](waiting, ONE))).feeds
+    assert whole.interval == timedelta(days=2) and whole.batches == (*one_by_one(ONE), (), ())
+    alone, after = next(iter(QUESTIONS["stateless"](waiting, ONE))).feeds
+    assert (len(alone.batches), len(after.batches)) == (1, 3), "a firing is looked at when its record comes"
+    cut, _ = next(iter(QUESTIONS["batch_independent"](waiting, ONE))).feeds
+    assert cut.interval == SECOND, "records of other batches would come at another time"
 
 
 def test_selectivity_counts_the_rows_of_each_firing() -> None:

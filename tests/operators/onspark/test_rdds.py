@@ -30,3 +30,19 @@ def test_plain_values_on_spark(spark: Any, engine: str) -> None:
         fs.holds(on(without_the_first), "order_independent", tests=6, **options)
     kept = fs.analyze(on(summed), "order_independent", tests=2, **options)["order_independent"]
     assert kept.verdict is fs.Verdict.INCONCLUSIVE and kept.outputs and not kept.why
+
+
+@pytest.mark.slow
+def test_a_dstream_that_keeps_state(spark: Any) -> None:
+    def counted(pairs: Any) -> Any:
+        return pairs.updateStateByKey(lambda new, old: (old or 0) + len(new))
+
+    def as_they_are(pairs: Any) -> Any:
+        return pairs.map(lambda pair: pair)
+
+    kind: dict[str, Any] = {"input": "k STRING, n INT", "key": "k", "engine": "dstream"}
+    options: dict[str, Any] = {"sample": [("a", 1)], "seconds": 25, "spark": spark}
+    with pytest.raises(fs.Falsified):
+        fs.holds(operators.transformation(counted, **kind), "stateless", tests=2, **options)
+    kept = fs.analyze(operators.transformation(as_they_are, **kind), "stateless", tests=2, **options)["stateless"]
+    assert kept.verdict is fs.Verdict.INCONCLUSIVE and kept.outputs and not kept.why

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -148,26 +149,33 @@ def analyze(wanted: Wanted, session: Callable[[], SparkSession]) -> Findings:
     """Find out what an operator promises. Spark starts when everything that was asked makes sense."""
     operator, started = wanted.operator, time.monotonic()
     names = _names(wanted)
-    about = About(operator, wanted.equal, wanted.delays or delays_for(operator), wanted.late)
     material = None if wanted.replay is None else decoded(wanted.replay)
-    maker = Maker(operator, wanted.sample, wanted.seed)
-    is_sink = operator.kind is SparkKind.SINK
-    if is_sink:
+    if operator.kind is SparkKind.SINK:
         empty_place(operator)  # before Spark starts
-    limit = max(5.0, min(60.0, wanted.seconds / 2))
-    runner = (SinkRunner if is_sink else Runner)(session(), operator, seconds=limit)
-    examiner = Examiner(about, runner, maker, wanted.shrinks, _pauses(wanted, about))
-    imitation = imitation_of(operator)
-    runner.trying = None if imitation is None else Trying(operator, imitation)
-    try:
+    with examining(wanted, session) as examiner:
         findings = _examined(wanted, names, examiner, material)
-    finally:
-        if runner.trying is not None:
-            runner.trying.end()
     place = None if operator.text else place_of(inner_function(operator.code))
     subject = Subject(operator.name, operator.kind.value, place, tuple(port.columns for port in operator.ports))
     said = " and ".join(schemas.to_ddl(port.schema) for port in operator.ports)
     return Findings(subject, tuple(findings), f"{said} (the declared schema)", time.monotonic() - started)
+
+
+@contextmanager
+def examining(wanted: Wanted, session: Callable[[], SparkSession]) -> Iterator[Examiner]:
+    """What tests the properties of an operator, one after the other."""
+    operator = wanted.operator
+    about = About(operator, wanted.equal, wanted.delays or delays_for(operator), wanted.late)
+    maker = Maker(operator, wanted.sample, wanted.seed)
+    imitation = imitation_of(operator)
+    trying = None if imitation is None else Trying(operator, imitation)  # its process starts while Spark does
+    try:
+        kind = SinkRunner if operator.kind is SparkKind.SINK else Runner
+        limit = max(5.0, min(60.0, wanted.seconds / 2))
+        runner = kind(session(), operator, seconds=limit, trying=trying)
+        yield Examiner(about, runner, maker, wanted.shrinks, pauses_of(wanted, about))
+    finally:
+        if trying is not None:
+            trying.end()
 
 
 def delays_for(operator: SparkOperator) -> tuple[timedelta, ...]:
@@ -177,7 +185,7 @@ def delays_for(operator: SparkOperator) -> tuple[timedelta, ...]:
     return tuple(dict.fromkeys((short, max(long, longest))))
 
 
-def _pauses(wanted: Wanted, about: About) -> tuple[timedelta, ...]:
+def pauses_of(wanted: Wanted, about: About) -> tuple[timedelta, ...]:
     """The pauses between records: the usual one; where somebody waits for more, those that are tried."""
     waits = wanted.operator.streams and (wanted.delays or wanted.operator.waits)
     return tuple(dict.fromkeys((SECOND, *reversed(about.delays)))) if waits else (SECOND,)

@@ -27,6 +27,7 @@ _MOST_ALONE = {"restart_safe": 4, "state_bounded": 2}
 """Properties whose runs cannot share a query, and how many tests of each are made at most."""
 _TRIED = 50
 """How many tests are tried in Python at once."""
+_TRYING_SECONDS = 6.0
 _SHRINK_SECONDS = 8.0
 _CANDIDATES = 60
 _DOUBTS = 3
@@ -189,7 +190,10 @@ class Examiner:
             return None
         self.runner.in_python = True
         try:
+            until = time.monotonic() + _TRYING_SECONDS
             for number in range(max(1, budget.tests // _TRIED)):
+                if number and (time.monotonic() > until or budget.is_over):
+                    break
                 materials = self.maker.round(number, min(_TRIED, budget.tests))
                 found = self._among(property, materials, None, self.pauses)
                 if found is None:

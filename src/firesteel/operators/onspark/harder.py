@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from firesteel.evidence.onspark import Grew, OnSpark, Step, Unlike
-from firesteel.operators.onspark.feeds import LONG, Feed, Gave, Material, one_by_one
+from firesteel.operators.onspark.feeds import LONG, Feed, Gave, Material, distinct, one_by_one
 from firesteel.operators.onspark.model import (
     About,
     Asking,
@@ -48,8 +48,9 @@ def non_blocking(about: About, material: Material) -> Iterator[Question]:
         mine = mine if len(mine) > LONG else mine[:2]
         for other in about.operator.ports:
             theirs = [step for step in material if step[0] == other.name]
-            if other is not port and mine and theirs:
-                yield _withheld(about, port, mine, theirs[0], other)
+            if other is not port and mine:
+                for record in distinct((*theirs[:1], *theirs[-1:])):
+                    yield _withheld(about, port, mine, record, other)
 
 
 def _withheld(about: About, port: Port, mine: Material, record: Step, other: Port) -> Question:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 from firesteel.evidence.onspark import Step
 from firesteel.operators import domains as d
@@ -68,6 +68,9 @@ class _Fields:
     """Rows that were given, in place of values that are made."""
 
 
+_Shape: TypeAlias = tuple[tuple[_Fields, datetime], ...]
+
+
 class Maker:
     """Makes materials, the same ones for the same seed and round."""
 
@@ -81,13 +84,10 @@ class Maker:
     def round(self, number: int, count: int) -> list[Material]:
         """So many materials that may run together."""
         rng = Random(f"{self._seed} {number}")
-        length = rng.choice(_LENGTHS)
-        if self._operator.has_time and number % 3 == 1:
-            length = max(length, 2 + len(self._fields))  # every port moves its watermark, and then one comes late
-        moments = list(self._moments(rng, length, number % 3))
         if not self._operator.has_time:
-            return [self._material(rng, rng.choice(_LENGTHS), moments * 3) for _ in range(count)]
-        return [self._material(rng, length, moments) for _ in range(count)]
+            return [self._material(rng, self._shape(rng, 2)) for _ in range(count)]
+        shape = self._shape(rng, number % 3)  # one for all: their watermarks move alike
+        return [self._material(rng, shape) for _ in range(count)]
 
     def see(self, material: Material, had_output: bool) -> None:
         """What came of a material. Where few have output, those that had some are worth changing a little."""
@@ -95,25 +95,45 @@ class Maker:
         if had_output and len(material) <= LONG:
             self._loud.append(material)
 
-    def _moments(self, rng: Random, length: int, how: int) -> Iterator[datetime]:
-        """Event times: mostly later and later, by steps that the code's windows are about. `how` is in turn 0, 1, 2."""
+    def _shape(self, rng: Random, how: int) -> _Shape:
+        """The ports and event times of a material's records, in one of three ways.
+
+        0: the last record on each port is far later, and closes what the others opened. 1: then one more comes, too
+        late. 2: anything.
+        """
+        count = len(self._fields)
+        length = rng.choice(_LENGTHS) if how == 2 else max(rng.choice(_LENGTHS), count + 1 + how)
+        ports = [rng.choice(self._fields) for _ in range(length)]
+        moments = list(self._moments(rng, length))
+        if how == 2:
+            missing = [each for each in self._fields if each not in ports]
+            for place, each in zip(rng.sample(range(length), min(len(missing), length)), missing, strict=False):
+                ports[place] = each
+            return tuple(zip(ports, moments, strict=True))
+        start = length - how - count
+        ports[start : start + count] = rng.sample(self._fields, count)
+        moments[start : start + count] = [max(moments) + self._far] * count
+        if how == 1:
+            ports[-1] = rng.choice([each for each in self._fields if each is not ports[0]] or self._fields)
+            moments[-1] = rng.choice(moments[:start])
+        return tuple(zip(ports, moments, strict=True))
+
+    @property
+    def _far(self) -> timedelta:
+        return max(timedelta(days=1), 3 * sum(self._lengths, timedelta(0)))
+
+    def _moments(self, rng: Random, length: int) -> Iterator[datetime]:
+        """Event times: mostly later and later, by steps that the code's windows are about."""
         steps = [*_STEPS, *self._lengths, *(each + timedelta(seconds=1) for each in self._lengths)]
-        far = max(timedelta(days=1), 3 * sum(self._lengths, timedelta(0)))
         moments = [_START]
         for _ in range(length - 1):
             moments.append(rng.choice(moments) if rng.random() < 0.12 else moments[-1] + rng.choice(steps))
-        if how == 0:  # the last record closes what the others opened
-            moments[-1] = max(moments) + far
-        elif how == 1 and length > 2:  # it comes when all that was open is closed
-            closed = rng.randrange(1, max(2, length - len(self._fields)))
-            moments[closed:] = [each + far for each in moments[closed:]]
-            moments[-1] = rng.choice(moments[:closed])
         yield from moments
 
-    def _material(self, rng: Random, length: int, moments: list[datetime]) -> Material:
+    def _material(self, rng: Random, shape: _Shape) -> Material:
         if self._loud and len(self._loud) < 0.3 * self._seen and rng.random() < 0.5:
-            return self._varied(rng, rng.choice(self._loud), length, moments)
-        material = self._records(rng, length, moments)
+            return self._varied(rng, rng.choice(self._loud), shape)
+        material = self._records(rng, shape)
         how = rng.random()
         if how < 0.15:
             return self._with_joined(rng, material)
@@ -121,19 +141,22 @@ class Maker:
             return self._repeated(rng, material)
         return material
 
-    def _varied(self, rng: Random, material: Material, length: int, moments: list[datetime]) -> Material:
+    def _varied(self, rng: Random, material: Material, shape: _Shape) -> Material:
         """Records of a material, some of them with another value."""
+        fresh = self._records(rng, shape)
         made: list[Step] = []
-        for place in range(length):
-            name, row = rng.choice(material)
-            fields = next(each for each in self._fields if each.port.name == name)
+        for step, (fields, moment) in zip(fresh, shape, strict=True):
+            rows = [row for name, row in material if name == fields.port.name]
+            if not rows:
+                made.append(step)
+                continue
+            row = rng.choice(rows)
             at = rng.randrange(len(row))
-            if not fields.rows and rng.random() < 0.4:
-                other = rng.choice([value[at] for port, value in material if port == name])
-                row = _put(row, at, rng.choice((other, fields.domains[at].pooled(rng, self._pool))))
+            if rng.random() < 0.4:
+                row = _put(row, at, rng.choice((rng.choice(rows)[at], step[1][at])))
             if fields.port.time is not None and not fields.rows:
-                row = _put(row, fields.port.time, self._moment(fields, moments[place]))
-            made.append((name, row))
+                row = _put(row, fields.port.time, self._moment(fields, moment))
+            made.append((fields.port.name, row))
         return tuple(made)
 
     def _moment(self, fields: _Fields, moment: datetime) -> datetime:
@@ -166,18 +189,14 @@ class Maker:
         size = rng.choice(self._buffers) + rng.randint(0, 2)
         return (*[material[0]] * size, *material[1:])
 
-    def _records(self, rng: Random, length: int, moments: list[datetime]) -> Material:
+    def _records(self, rng: Random, shape: _Shape) -> Material:
         palettes: dict[tuple[str, str], list[Any]] = {}
         exact = rng.random() < 0.2  # nothing but constants of the code, as they are
-        ports = [rng.choice(self._fields) for _ in range(length)]
-        missing = [each for each in self._fields if each not in ports]
-        for place, each in zip(rng.sample(range(length), min(len(missing), length)), missing, strict=False):
-            ports[place] = each
         alike = rng.random() < 0.25  # records that differ in one column
         made: list[Step] = []
-        for place, fields in enumerate(ports):
+        for fields, moment in shape:
             before = next((row for name, row in made if name == fields.port.name), None)
-            row = self._row(rng, fields, palettes, moments[place], exact=exact)
+            row = self._row(rng, fields, palettes, moment, exact=exact)
             if alike and before is not None:
                 kept = rng.randrange(len(row))
                 row = tuple(new if at in (kept, fields.port.time) else old for at, (new, old) in _places(row, before))
@@ -217,7 +236,7 @@ class Maker:
         palette = palettes.setdefault((shared, kind), [])
         if exact and len(palette) < 2 and (known := self._constants(domain)):
             palette.append(rng.choice(known))
-        elif len(palette) < 3 and not exact:
+        elif len(palette) < (2 if name in self._operator.key else 3) and not exact:
             pooled = rng.random() < 0.6
             value = domain.pooled(rng, self._pool) if pooled else domain.random(rng)
             palette.append(_small(value) if rng.random() < 0.3 else value)

@@ -65,7 +65,7 @@ class About:
         """What is there in the end, by the output mode."""
         match self.operator.output_mode:
             case "complete":
-                return gave.instants[-1] if gave.instants else ()
+                return next((rows for rows in reversed(gave.instants) if rows), ())  # an empty batch has no table
             case "update" if self.operator.key:
                 last = {canonical(self.key_of(row)): row for row in gave.rows}
                 return tuple(last.values())
@@ -85,11 +85,12 @@ class About:
     def firing(self, batches: tuple[tuple[Step, ...], ...]) -> Feed:
         """A run whose single firings are looked at."""
         # Without event time there is nothing to close, and the run is the same as others.
-        return replace(self.feed(batches), close=not self.operator.has_time)
+        return Feed(batches, interval=self.pause, close=not self.operator.has_time)
 
     def feed(self, batches: tuple[tuple[Step, ...], ...], dealt: int = 1) -> Feed:
-        """A run that is looked at in the end."""
-        return Feed(batches, interval=self.pause, dealt=dealt)
+        """A run that is looked at in the end. With long pauses, time goes on until what waits has come out."""
+        after = () if self.pause == SECOND else ((), ())
+        return Feed((*batches, *after), interval=self.pause, dealt=dealt)
 
 
 @dataclass(frozen=True)
@@ -230,8 +231,12 @@ def partition_isolated(about: About, material: Material) -> Iterator[Question]:
     own = tuple(step for step in material if _key_of_step(operator, step) == key)
     if len(own) == len(material):
         return
-    for made in (one_by_one, at_once) if operator.streams else (at_once,):
-        yield _same_for_key(about, key, about.feed(made(own)), about.feed(made(material)))
+    if operator.streams:
+        # Every record comes when it came before: in the place of others there are empty batches.
+        mixed = one_by_one(material)
+        alone = tuple(tuple(step for step in batch if _key_of_step(operator, step) == key) for batch in mixed)
+        yield _same_for_key(about, key, about.feed(alone), about.feed(mixed))
+    yield _same_for_key(about, key, about.feed(at_once(own)), about.feed(at_once(material)))
 
 
 def _same_for_key(about: About, key: tuple[Any, ...], alone: Feed, mixed: Feed) -> Question:
@@ -266,10 +271,10 @@ def batch_independent(about: About, material: Material) -> Iterator[Question]:
     A count per key in update mode has it. A count of each batch does not have it.
     """
     ordered = in_time(about.operator, material)
-    whole = about.feed(one_by_one(ordered))
+    whole = Feed(one_by_one(ordered))  # with long pauses, records of other batches would come at another time
     for other in distinct((at_once(ordered), in_halves(ordered))):
         if other != whole.batches:
-            yield same_in_the_end(about, whole, about.feed(other))
+            yield same_in_the_end(about, whole, Feed(other))
 
 
 def in_time(operator: SparkOperator, material: Material) -> Material:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _LIMIT = 5.0
 """Seconds for one run."""
+_TOGETHER = 10
+"""So many runs share a process. The code is loaded anew for each batch, so they see little of each other."""
 _IMITATED = (RowOrder, ShuffleOrder, ShufflePartitions)
 
 
@@ -86,7 +88,7 @@ class Trying:
         if new and self._workers is not None:
             runs = tuple((self._arguments(feed),) for feed in new.values())
             try:
-                seen = self._workers.run(Job(runs, limit=_LIMIT, together=1))
+                seen = self._workers.run(Job(runs, limit=_LIMIT, together=_TOGETHER))
             except CannotLoad:
                 seen = []
             self._known |= {name: self._result(each) for name, each in zip(new, seen, strict=False)}
