@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 import pytest
+from pyspark import cloudpickle
 from pyspark.sql import functions as F
 
 import firesteel as fs
@@ -19,6 +22,14 @@ from firesteel.values.records import Record
 KEYED = "k STRING, n INT"
 ROWS = [("a", 1), ("a", 2), ("b", 1)]
 FED = Feed((tuple(("input", row) for row in ROWS),))
+
+
+@pytest.fixture(autouse=True)
+def sent_by_value() -> Iterator[None]:
+    """Spark's Python processes cannot import this file, so its functions are sent with their code."""
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    yield
+    cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
 
 
 class Words:
