@@ -50,7 +50,9 @@ def runs(monkeypatch):
 def test_many_cases_take_one_query_and_a_few_are_run_alone(spark, runs):
     report = fs.for_all(numbers, identity, same, cases=20, spark=spark)
     assert (report.verdict, report.cases) == (Verdict.TRUE, 20)
-    assert runs["together"] == [20] and 1 <= sum(runs["alone"]) <= 4
+    first, again = runs["together"]
+    assert 20 <= first <= 22 and again <= 6, "with beginnings of cases; and a few in other company"
+    assert 1 <= sum(runs["alone"]) <= 4
     assert "run" not in facts(report)
 
 
@@ -62,7 +64,7 @@ def test_a_planted_bug_is_found_and_confirmed_alone(spark, runs):
     assert sorted(batch.values("n") for batch in found.inputs["input"]) == [[0], [0], [80]], "shrunk, in any place"
     assert found.trace[-1].input.values("n") == [80] and found.trace[-1].output == []
     assert "seen again when run alone" in facts(report)["found in"] and "run" not in facts(report)
-    assert runs["together"][0] == 8, "the first case fails: a few more show that it can be made smaller in bulk"
+    assert 8 <= runs["together"][0] <= 10, "the first case fails: a few more show that it can be made smaller in bulk"
     assert 1 <= sum(runs["alone"]) <= 10, runs
 
 
@@ -72,7 +74,7 @@ def test_a_rare_bug_is_found_in_bulk_and_confirmed_alone(spark, runs):
         fs.for_all(numbers, lambda f: f.where("n <> 97"), same, cases=200, spark=spark)
     found = failure.value.report.counterexample
     assert found.trace[-1].input.values("n") == [97] and found.trace[-1].output == []
-    assert runs["together"][0] == 200 and 2 <= sum(runs["alone"]) <= 12, runs
+    assert 200 <= runs["together"][0] <= 206 and 2 <= sum(runs["alone"]) <= 12, runs
 
 
 def test_a_subject_that_cannot_be_carried_says_why(spark, runs):
@@ -156,7 +158,7 @@ def test_the_same_cases_are_drawn_from_run_to_run(spark, runs):
 
     together = drawn(True)
     assert drawn(True) == together
-    assert runs["together"] == [10, 10]
+    assert len(runs["together"]) == 4 and runs["together"][:2] == runs["together"][2:]
 
 
 # --- other outcomes --------------------------------------------------------------------------------------------------

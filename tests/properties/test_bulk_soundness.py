@@ -4,6 +4,7 @@ import functools
 
 import pytest
 from hypothesis import strategies as st
+from pyspark.sql import functions as F
 
 import firesteel as fs
 from firesteel import Verdict
@@ -129,3 +130,44 @@ def test_what_only_a_bulk_run_leaves_open_is_not_reported(spark, backwards):
     undecided = fs.always(fs.implies(turned, fs.next_(lambda now: True, times=3)), during=3)
     report = fs.for_all(numbers, identity, undecided, cases=20, spark=spark, on_vacuous="pass")
     assert report.verdict is Verdict.TRUE and "run" in facts(report)
+
+
+# --- teeth -----------------------------------------------------------------------------------------------------------
+
+
+def remembers_by_another_name(frame):
+    """What it keeps does not show in its code."""
+    seen = []
+
+    def number(n):
+        mine = seen
+        mine.append(n)
+        return len(mine)
+
+    return frame.select("n", F.udf(number, "int")("n").alias("number"))
+
+
+@pytest.mark.slow
+def test_a_function_that_remembers_unseen_is_noticed(spark):
+    few = fs.always(lambda now: now.output.every(lambda r: r.number >= 1))
+    report = fs.for_all(numbers, remembers_by_another_name, few, cases=20, spark=spark)
+    assert (report.verdict, report.cases) == (Verdict.TRUE, 20)
+    assert "differ" in facts(report)["run"]
+
+
+def ranked(frame):
+    """Many rows have the same count, and which of them comes first is up to Spark."""
+    return frame.groupBy("n").count().orderBy("count")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reads", [True, False])
+def test_the_order_of_a_table_is_compared_where_a_predicate_reads_it(spark, reads):
+    first = fs.always(lambda now: now.output[0]["count"] >= 1)
+    each = fs.always(lambda now: now.output.every(lambda r: r["count"] >= 1))
+    streams = ss.always(
+        ss.batches(ss.records("n INT NOT NULL", n=st.integers(0, 30)), min_size=8, max_size=8), during=2
+    )
+    report = fs.for_all(streams, ranked, first if reads else each, cases=10, output_mode="complete", spark=spark)
+    assert report.verdict is Verdict.TRUE
+    assert (facts(report).get("run", "").startswith("one case at a time: records come in another order")) is reads
