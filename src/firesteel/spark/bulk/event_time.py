@@ -111,7 +111,7 @@ def _column_below(node: Node, wanted: int | None) -> tuple[Node, int | None]:
     while node.children:
         match node.kind:
             case "Project":
-                made = next(each for each in node.expressions_of("projectList") if each.id == wanted)
+                made = next((each for each in node.expressions_of("projectList") if each.id == wanted), None)
                 match made:
                     case Expression("Alias", (Expression("AttributeReference", id=int(found)),)):
                         wanted = found

@@ -55,7 +55,7 @@ _IN_ANY_ORDER = frozenset(
 _IN_GIVEN_ORDER = frozenset(
     {"Sum", "Average", "First", "Last", "AnyValue", "CollectList", "CollectSet", "ListAgg", "MaxBy", "MinBy",
      "StddevSamp", "StddevPop", "VarianceSamp", "VariancePop", "Skewness", "Kurtosis", "Corr", "CovSample",
-     "CovPopulation"}
+     "CovPopulation", "Product"}
 )  # fmt: skip
 # Sums of these neither overflow nor round: not with as many records as a run can have.
 _SMALL = frozenset({"tinyint", "smallint", "int"})
