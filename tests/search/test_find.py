@@ -12,7 +12,7 @@ from hypothesis.database import InMemoryExampleDatabase
 from firesteel.errors import PredicateError
 from firesteel.evidence.events import Drawn, Judged, Judging, Shrinking
 from firesteel.evidence.limits import CutShort
-from firesteel.search.find import find
+from firesteel.search.find import When, find
 from firesteel.search.wanted import Wanted
 
 pairs = st.tuples(st.integers(), st.integers())
@@ -72,8 +72,8 @@ class Many:
     size: int = 200
     small: int | None = None
 
-    def __call__(self, values, /, *, later):
-        self.calls.append((len(values), later))
+    def __call__(self, values, /, *, when):
+        self.calls.append((len(values), when is not When.FIRST))
         return [lambda value=value: Answer(True) if self.wrong(value) else self.judge(value) for value in values]
 
     def is_known(self, value):
@@ -356,9 +356,9 @@ def test_what_is_known_counts_when_time_is_up():
     """A round that took longer than there was time for is not thrown away."""
 
     class Slow(Many):
-        def __call__(self, values, /, *, later):
-            time.sleep(0.3 if later else 0)
-            return super().__call__(values, later=later)
+        def __call__(self, values, /, *, when):
+            time.sleep(0 if when is When.FIRST else 0.3)
+            return super().__call__(values, when=when)
 
         def is_known(self, value):
             return True
@@ -388,7 +388,7 @@ def test_a_glance_that_raises_is_asked_again_alone_in_an_example_of_its_own():
         return Answer(False)
 
     class Raising(Many):
-        def __call__(self, values, /, *, later):
+        def __call__(self, values, /, *, when):
             def glance(value):
                 hypothesis.target(float(len(value)))
                 raise PredicateError("at a glance only")
@@ -407,7 +407,7 @@ def test_an_assumption_that_refuses_at_a_glance_costs_nothing_more():
         return Answer(False)
 
     class Refusing(Many):
-        def __call__(self, values, /, *, later):
+        def __call__(self, values, /, *, when):
             return [lambda: hypothesis.assume(False) for _ in values]
 
     result = find(Wanted(large, "refusing", 20, FRESH), judge, Refusing(judge))

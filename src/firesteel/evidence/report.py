@@ -117,6 +117,8 @@ class Disagreement:
     at: int | None
     """The first instant that differs."""
     unit: str
+    only_order: bool = False
+    """Are the records the same, in an order that the property reads?"""
 
 
 class WhyAlone(Enum):

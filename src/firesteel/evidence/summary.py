@@ -41,6 +41,8 @@ def why_alone(why: str | Disagreement) -> str:
     """Why cases were run one at a time, though that was not asked for."""
     if isinstance(why, str):
         return why
+    if why.only_order:
+        return "records come in another order in a bulk run, and the property reads their order"
     where = "" if why.at is None else f" in {why.unit} {why.at}"
     return f"a bulk run and a run alone of the same case differ{where}: a defect of bulk runs"
 

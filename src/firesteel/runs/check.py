@@ -81,7 +81,7 @@ class _Check:
         What was run alone before is remembered. The second search may aim at other cases than the first one did.
         """
         screen, result, tally = self._searched(given, bulk=self._checking.bulk)
-        if result.failing is None and not self._stands(tally):
+        if result.failing is None and not (self._stands(tally) and screen.stands()):
             _, result, tally = self._searched(given, bulk=False)
         if self._judge.disagreement is None or result.failing is None:
             result.settle()

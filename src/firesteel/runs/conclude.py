@@ -22,6 +22,7 @@ from firesteel.runs.claims import Explained, Judgement, Mismatched
 from firesteel.runs.judging import Judge
 from firesteel.runs.question import Question
 from firesteel.runs.replay import reproduction
+from firesteel.runs.sampling import same_order
 from firesteel.runs.tally import Tally
 from firesteel.search.examples import in_example
 from firesteel.search.find import Failing
@@ -85,7 +86,8 @@ def disagreement(question: Question, judge: Judge) -> Disagreement | None:
         return None
     together, alone = judge.disagreement
     first = next((b.index for a, b in zip(alone, together, strict=False) if a != b), None)
-    return Disagreement(first, question.runner.how.unit)
+    only_order = first is None and not same_order(together, alone)
+    return Disagreement(first, question.runner.how.unit, only_order)
 
 
 def _found(found: Failing[Case, Judgement]) -> Found:

@@ -5,7 +5,7 @@ A bulk run screens, it never convicts: what it said of a case counts for a `glan
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from firesteel.errors import PredicateError
@@ -14,6 +14,7 @@ from firesteel.runs.claims import Claim, Judgement, Meter, Runner
 from firesteel.runs.memory import Memory, Remembered
 from firesteel.spark.failures import SubjectFailure
 from firesteel.values.cases import Case
+from firesteel.values.reading_order import noticing_order
 from firesteel.values.traces import Instant, Trace, up_to
 from firesteel.values.windows import instants_of
 
@@ -28,6 +29,8 @@ class Judge:
         self._failures: dict[bytes, Judgement] = {}
         self._failure_of_all: Judgement | None = None
         self._raised: dict[bytes, PredicateError] = {}
+        self.reads_order = False
+        """Has the claim ever read the order in which records came out?"""
         self.disagreement: tuple[Trace, Trace] | None = None
         """What a bulk run and a run alone saw of the same case, where they differ: then no bulk run is believed."""
 
@@ -112,7 +115,7 @@ class Judge:
         # The predicates are asked again all the same: what they note, and aim for, belongs to every example.
         if known.error is not None and self._how.over is not None:  # what it left behind are batches, not windows
             return Judgement(Verdict.INCONCLUSIVE, known.trace, error=known.error)
-        with _naming(case):
+        with _naming(case), self._noticing_order(known.trace):
             return judged(self._claim, known.trace, known.error)
 
     def _afresh(self, case: Case) -> Judgement:
@@ -140,7 +143,8 @@ class Judge:
 
         def watch(instant: Instant) -> bool:
             seen.append(instant)
-            return meter.step(instant).definite
+            with self._noticing_order((instant,)):
+                return meter.step(instant).definite
 
         try:
             with _naming(case):
@@ -150,6 +154,16 @@ class Judge:
             return Judgement(Verdict.INCONCLUSIVE, trace, meter.premises, error=failure), False
         decided = meter.verdict.definite
         return _concluded(meter, trace), decided
+
+    @contextmanager
+    def _noticing_order(self, instants: Iterable[Instant]) -> Iterator[None]:
+        """Remember whether the claim reads the order of records that come out. That of the input is given."""
+        with noticing_order() as read:
+            read.given.update(id(batch) for instant in instants for batch in instant.inputs.values())
+            try:
+                yield
+            finally:
+                self.reads_order |= read.any
 
 
 @contextmanager

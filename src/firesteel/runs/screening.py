@@ -1,6 +1,7 @@
 """Screening: many cases are run together, or several at the same time, before they are judged one by one.
 
-A few cases of a bulk run are run alone as well, and have to come out the same.
+A few cases of a bulk run are run alone as well, and have to come out the same. A few are run together once more, in
+another order and with fewer others: a case must not notice its neighbours.
 """
 
 from __future__ import annotations
@@ -8,27 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TypeVar
 
 from firesteel.evidence.events import Listener, Screened, Screening
 from firesteel.evidence.report import Size, WhyAlone
 from firesteel.runs.claims import Judgement, Runner
 from firesteel.runs.judging import Judge
 from firesteel.runs.memory import Memory, Remembered
+from firesteel.runs.sampling import Sample, a_few, company, same_order, samples, wanted
+from firesteel.search.find import When
 from firesteel.search.rounds import ROUND
+from firesteel.spark.bulk.together import Together
 from firesteel.spark.failures import CannotCarry, SubjectFailure
 from firesteel.values.cases import Case
-from firesteel.values.streams import make_stream
 from firesteel.values.traces import Trace
-
-T = TypeVar("T")
 
 # With this many cases a bulk run pays: some of them are run alone again.
 _MANY = 8
-# How many cases of a bulk run are run alone as well: one for every `_SAMPLED` cases, from one to `_SAMPLES`.
-_SAMPLED, _SAMPLES = 50, 3
-# Of a long case its first batches are run alone, as a case of its own: alone, a batch takes as long as for all cases.
-_SAMPLE_LENGTH = 8
 
 
 class Screen:
@@ -41,6 +37,9 @@ class Screen:
         self._judge, self._runner, self._memory, self._tell = judge, runner, memory, tell
         self._bulk, self._at_once = bulk, at_once
         self._in_bulk = False
+        self._pairs: list[tuple[Trace, Trace]] = []
+        self._later: list[tuple[Case, Trace]] = []
+        self._again: list[tuple[Case, Trace]] = []
         self.why_not: str | None = None
         """Why cases cannot be run together, if that was tried."""
         self.compared = 0
@@ -48,11 +47,13 @@ class Screen:
         self.failed: WhyAlone | None = None
         """What failed before cases were run together, or when they were."""
 
-    def __call__(self, cases: Sequence[Case], *, later: bool) -> Sequence[Callable[[], Judgement]]:
-        if later and self._trusts_bulk and len(cases) > self._at_once:
-            self._run_more(cases)
-        elif not later and self._bulk and len(cases) >= _MANY:
-            self._run_first(cases)
+    def __call__(self, cases: Sequence[Case], *, when: When) -> Sequence[Callable[[], Judgement]]:
+        if when is When.FIRST:
+            if self._bulk and len(cases) >= _MANY:
+                self._run_first(cases)
+        elif self._trusts_bulk and len(cases) > self._at_once:
+            # What is simpler than a case that fails need not be compared: if it fails, it is run alone anyway.
+            self._run_more(cases, sampled=when is When.LATER)
         return [partial(self._glance, cases, place) for place in range(len(cases))]
 
     def is_known(self, case: Case) -> bool:
@@ -113,33 +114,101 @@ class Screen:
             self.failed = WhyAlone.FAILED  # it will fail alone too, and say so with its case
         self._tell(Screened(len(cases), self.why_not))
 
-    def _run_more(self, cases: Sequence[Case]) -> None:
-        """Run cases together of a subject that is known to allow it."""
+    def _run_more(self, cases: Sequence[Case], *, sampled: bool) -> None:
+        """Run cases together of a subject that is known to allow it.
+
+        A sample is run alone only in the end: one of every generation would take longer than the bulk runs. A few cases
+        of the first bulk run are in the next one too, among other cases.
+        """
         unknown = [case for case in cases if not self._judge.is_known(case)]
+        if not unknown:
+            return
+        chosen = samples(unknown, self._memory, later=True) if sampled else []
+        again = [case for case, _ in self._again] if sampled else []
         with suppress(CannotCarry, SubjectFailure):  # then they are run alone when they are judged
-            self._keep(unknown, self._runner.together(unknown, also_single=True) if unknown else [])
+            traces = self._runner.together([*unknown, *_beginnings(chosen), *again], also_single=True)
+            if not self._differs_in_company(traces[len(traces) - len(again) :]):
+                self._later += self._to_compare(unknown, chosen, traces)
+                self._keep(unknown, traces[: len(unknown)])
 
     def _run_sampled(self, cases: Sequence[Case]) -> None:
         """Run cases together, and a few of them alone too; nothing is kept where these differ."""
-        samples = max(1, min(_SAMPLES, len(cases) // _SAMPLED))
         long_enough = [case for case in cases if not self._judge.is_too_short(case)]
-        beginnings = [_beginning(case) for case in _spread(long_enough, samples) if case.length > _SAMPLE_LENGTH]
-        traces = self._runner.together([*long_enough, *beginnings], also_single=False)
-        screened = _that_ran(long_enough, traces[: len(long_enough)])
-        begun = _that_ran(beginnings, traces[len(long_enough) :])
+        chosen = samples(long_enough, self._memory)
+        both = [*long_enough, *_beginnings(chosen)]
+        traces = self._runner.together(both, also_single=False)
+        few = wanted(len(cases), doubtful=isinstance(traces, Together) and traces.doubtful)
         # The case that was judged first is compared too, but it was chosen for being short: it is not a sample.
-        known = [pair for pair in screened if self._ran_alone(*pair)][:1]
-        others = [pair for pair in screened if not self._ran_alone(*pair)]
-        short = [pair for pair in others if pair[0].length <= _SAMPLE_LENGTH]
-        tried = [*known, *begun, *_spread(short or others, samples - len(begun))]
-        self._run_apart([case for case, _ in tried if self._memory.recall(case) is None])
+        known = [pair for pair in _that_ran(long_enough, traces[: len(long_enough)]) if self._ran_alone(*pair)][:1]
+        if not self._differs_alone([*known, *self._to_compare(long_enough, chosen, traces)[:few]]):
+            self._keep(long_enough, traces[: len(long_enough)])
+            self._again = company(_that_ran(both, traces), self._memory)
+
+    def _to_compare(
+        self, cases: Sequence[Case], chosen: Sequence[Sample], traces: Sequence[Trace | None]
+    ) -> list[tuple[Case, Trace]]:
+        """What can be compared with runs alone: chosen cases or their beginnings, with what a bulk run said of them."""
+        seen = {id(case): trace for case, trace in zip(cases, traces, strict=False)}
+        begun = iter(traces[len(cases) :])
+        parts = [(each.part, seen[id(each.part)] if each.is_whole else next(begun)) for each in chosen]
+        # Where no beginning can run with the others, a whole case is compared.
+        wholes = [(each.whole, seen[id(each.whole)]) for each in chosen]
+        return self._not_yet_alone(parts) or self._not_yet_alone(wholes)[:1]
+
+    def _not_yet_alone(self, pairs: Sequence[tuple[Case, Trace | None]]) -> list[tuple[Case, Trace]]:
+        return [(case, trace) for case, trace in pairs if trace is not None and not self._ran_alone(case, trace)]
+
+    def _differs_alone(self, tried: Sequence[tuple[Case, Trace]]) -> bool:
+        """Does any of these cases come out differently alone? Then no bulk run is believed any more."""
+        self._run_apart([case for case, _ in tried if self._is_unseen_alone(case)])
         for case, trace in tried:
             alone = self._memory.recall(case)
-            if alone is not None and (alone.error is not None or not _begins_with(trace, alone.trace)):
+            if alone is None:
+                continue
+            if alone.error is not None or not _begins_with(trace, alone.trace):
                 self._judge.disagree(trace, alone.trace)
-                return
+                return True
+            self._pairs.append((trace, alone.trace))
         self.compared += len(tried)
-        self._keep(long_enough, traces[: len(long_enough)])
+        return False
+
+    def _differs_in_company(self, traces: Sequence[Trace | None]) -> bool:
+        """Does any case of the first bulk run come out differently with other cases around it?"""
+        seen = [(before, trace) for (_, before), trace in zip(self._again, traces, strict=False) if trace is not None]
+        if seen:
+            self._again = []  # once is enough
+        for before, trace in seen:
+            if trace != before:
+                self._judge.disagree(before, trace)
+                return True
+        return False
+
+    def stands(self) -> bool:
+        """Does what bulk runs said still count, in the end?
+
+        A few cases of later generations are run alone now. If there were none, a few cases of the first bulk run are
+        run together once more, in another order and with fewer others.
+        """
+        if self._trusts_bulk:
+            self._differs_alone(a_few(self._later, self._memory))
+        if self._trusts_bulk and self._again:
+            with suppress(CannotCarry, SubjectFailure):
+                again = [case for case, _ in self._again]
+                self._differs_in_company(self._runner.together(again, also_single=False))
+        return self._judge.disagreement is None and self._order_stands()
+
+    def _order_stands(self) -> bool:
+        """Is the order of records in bulk runs that of runs alone, where the claim reads it?"""
+        if self._judge.reads_order:
+            for together, alone in self._pairs:
+                if not same_order(together, alone):
+                    self._judge.disagree(together, alone)
+                    return False
+        return True
+
+    def _is_unseen_alone(self, case: Case) -> bool:
+        known = self._memory.recall(case)
+        return known is None or known.screened
 
     def _ran_alone(self, case: Case, together: Trace) -> bool:
         """Has the case been run alone, as far as the bulk run went?"""
@@ -165,20 +234,10 @@ def _begins_with(trace: Trace, other: Trace) -> bool:
     return trace[: len(other)] == other.instants and trace.outside == other.outside
 
 
+def _beginnings(chosen: Sequence[Sample]) -> list[Case]:
+    return [sample.part for sample in chosen if not sample.is_whole]
+
+
 def _that_ran(cases: Sequence[Case], traces: Sequence[Trace | None]) -> list[tuple[Case, Trace]]:
     """Cases with their traces, without those that have to run alone."""
     return [(case, trace) for case, trace in zip(cases, traces, strict=True) if trace is not None]
-
-
-def _beginning(case: Case) -> Case:
-    """A case's first batches as a case of their own."""
-    return case.with_each(lambda s: make_stream(s.batches[:_SAMPLE_LENGTH], s.schema, s.span))
-
-
-def _spread(items: Sequence[T], most: int) -> list[T]:
-    """A few of many: the first, the last, and some between."""
-    if len(items) <= most:
-        return list(items)
-    if most < 2:  # not the first, which is mostly the simplest
-        return [items[len(items) // 2]] if most else []
-    return [items[round(index * (len(items) - 1) / (most - 1))] for index in range(most)]

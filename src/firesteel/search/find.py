@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import partial
 from itertools import islice
 from typing import Generic, Protocol, TypeVar
@@ -57,11 +58,19 @@ J = TypeVar("J", bound=Judgement)
 U = TypeVar("U", contravariant=True)
 
 
+class When(Enum):
+    """Where in a search values come from."""
+
+    FIRST = "as they were drawn"
+    LATER = "made from values that came close"
+    SIMPLER = "made from a value that fails"
+
+
 class Many(Protocol[U, J]):
     """Judges many values at once."""
 
-    def __call__(self, values: Sequence[U], /, *, later: bool) -> Sequence[Callable[[], J]]:
-        """A glance for each value; `later` where they were made from values that were judged before."""
+    def __call__(self, values: Sequence[U], /, *, when: When) -> Sequence[Callable[[], J]]:
+        """A glance for each value."""
 
     def is_known(self, value: U, /) -> bool:
         """Does a glance at this value cost nothing any more?"""
@@ -180,14 +189,14 @@ class _Search(Generic[T, J]):
             done += size
             children = size - size // _NEW if self._drawing.aims and aim else 0
             changed = self._drawing.of_choices(aim.generation(children))[:children] if children else []
-            yield [*self._with_glances(changed, later=True), *islice(new, size - len(changed))]
+            yield [*self._with_glances(changed, When.LATER), *islice(new, size - len(changed))]
 
     def _with_glances(
-        self, candidates: Sequence[Candidate[T]], *, later: bool = False
+        self, candidates: Sequence[Candidate[T]], when: When = When.FIRST
     ) -> list[tuple[Candidate[T], Callable[[], J]]]:
         if self._many is None or not candidates:
             return [(candidate, partial(self._judge, candidate.value)) for candidate in candidates]
-        glances = self._many([candidate.value for candidate in candidates], later=later)
+        glances = self._many([candidate.value for candidate in candidates], when=when)
         return list(zip(candidates, glances, strict=True))
 
     def _judged(self, candidate: Candidate[T], glance: Callable[[], J], aim: Aim) -> J | None:
@@ -298,7 +307,7 @@ class _Search(Generic[T, J]):
     ) -> list[Candidate[T]]:
         """The candidates that fail at a glance like the first value; when time is up, of those that are known."""
         like = next(iter(judged.values()))
-        for candidate, glance in self._with_glances(candidates, later=True):
+        for candidate, glance in self._with_glances(candidates, When.SIMPLER):
             if watch.over is None or self._is_known(candidate.value):
                 judgement = self._glanced(glance)
                 if judgement is not None and _alike(judgement, like):

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
 
+_OURS = "firesteel-"
+
+
 @contextmanager
 def tagged(context: SparkContext) -> Iterator[str]:
     """Jobs that this thread starts meanwhile, and queries, have the tag that is given.
@@ -24,12 +27,23 @@ def tagged(context: SparkContext) -> Iterator[str]:
     >>> set(spark.getJobTags()) == before
     True
     """
-    tag = f"firesteel-{uuid.uuid4()}"
-    context.addJobTag(tag)
+    tag = f"{_OURS}{uuid.uuid4()}"
     try:
+        context.addJobTag(tag)  # in here: an interrupt may come after Spark has added it
         yield tag
     finally:
-        context.removeJobTag(tag)
+        with suppress(Exception):  # Spark itself may be gone, which is not to hide why
+            context.removeJobTag(tag)
+
+
+def left_behind(context: SparkContext) -> set[str]:
+    """Tags of firesteel's that this thread still has, where it is not inside `tagged`: there should be none.
+
+    >>> import firesteel as fs
+    >>> left_behind(fs.session().sparkContext)
+    set()
+    """
+    return {tag for tag in context.getJobTags() if tag.startswith(_OURS)}
 
 
 def cancel(context: SparkContext, tag: str) -> None:

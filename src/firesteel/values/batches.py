@@ -25,6 +25,7 @@ from firesteel.values.checks import (
 from firesteel.values.equality import Equality
 from firesteel.values.event_time import Span, divided, moments
 from firesteel.values.pairing import distinct, left_over, minus, same_multiset, with_names
+from firesteel.values.reading_order import order_is_read
 from firesteel.values.records import Record, freeze, same, shown
 from firesteel.values.schemas.conform import fitter
 
@@ -57,7 +58,7 @@ class Batch(Sequence[Any]):
     Batch(['a', 'b', 'c'], partitions=(2, 0, 1))
     """
 
-    __slots__ = ("_partitions", "records", "schema")
+    __slots__ = ("_items", "_partitions", "schema")
 
     def __init__(
         self,
@@ -72,7 +73,7 @@ class Batch(Sequence[Any]):
         if parsed is not None:
             fit = fitter(parsed)
             items = tuple(fit(record, f"records[{index}]") for index, record in enumerate(items))
-        object.__setattr__(self, "records", items)
+        object.__setattr__(self, "_items", items)
         object.__setattr__(self, "_partitions", _sizes(partitions, len(items)))
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -82,7 +83,7 @@ class Batch(Sequence[Any]):
         return (make_batch, (self.records, self.schema, self.partitions))
 
     if TYPE_CHECKING:
-        records: tuple[Any, ...]
+        _items: tuple[Any, ...]
         schema: StructType | None
         _partitions: tuple[int, ...] | None
 
@@ -90,6 +91,12 @@ class Batch(Sequence[Any]):
     #
     # `firesteel.spark.frames.large.LargeBatch` is a batch whose records stay in Spark. It overrides the five members
     # below, answers the questions further down with Spark jobs, and refuses what would bring all records to the driver.
+
+    @property
+    def records(self) -> tuple[Any, ...]:
+        """The records, in the order in which Spark put them out."""
+        order_is_read(self)
+        return self._items
 
     @property
     def stays_in_spark(self) -> bool:
@@ -112,7 +119,7 @@ class Batch(Sequence[Any]):
     def joined(self, parts: Sequence[Batch]) -> Batch:
         """All records of some batches, this one among them, in order; they are kept where this batch keeps its own."""
         schema = common_schema(part.schema for part in parts)
-        return make_batch((record for part in parts for record in with_schema(part, schema).records), schema)
+        return make_batch((record for part in parts for record in with_schema(part, schema)._items), schema)
 
     def lifted(self, batch: Batch) -> Batch:
         """Another batch, moved to where this one keeps its records, so that the two can be compared."""
@@ -121,16 +128,17 @@ class Batch(Sequence[Any]):
     # --- as a sequence ---
 
     def __getitem__(self, index: Any) -> Any:
-        return make_batch(self.records[index], self.schema) if isinstance(index, slice) else self.records[index]
+        order_is_read(self)
+        return make_batch(self._items[index], self.schema) if isinstance(index, slice) else self._items[index]
 
     def __len__(self) -> int:
-        return len(self.records)
+        return len(self._items)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.records)
+        return iter(self._items)
 
     def __contains__(self, record: object) -> bool:
-        return any(same(mine, record) for mine in self.records)
+        return any(same(mine, record) for mine in self._items)
 
     def __add__(self, other: Batch) -> Batch:
         if not isinstance(other, Batch):
@@ -142,10 +150,10 @@ class Batch(Sequence[Any]):
             return NotImplemented
         if self.stays_in_spark or _in_spark(other):
             return bool(self.same_as(other))
-        return same_multiset(self.records, tuple(other))
+        return same_multiset(self._items, tuple(other))
 
     def __hash__(self) -> int:
-        return hash(frozenset(Counter(map(freeze, self.records)).items()))
+        return hash(frozenset(Counter(map(freeze, self._items)).items()))
 
     def __repr__(self) -> str:
         schema = "" if self.schema is None else f", schema={schemas.to_ddl(self.schema)!r}"
@@ -160,8 +168,8 @@ class Batch(Sequence[Any]):
         [(1, 2), (3, 4)]
         """
         if more:
-            return [tuple(record[name] for name in (column, *more)) for record in self.records]
-        return [record[column] for record in self.records]
+            return [tuple(record[name] for name in (column, *more)) for record in self._items]
+        return [record[column] for record in self._items]
 
     def where(self, predicate: Callable[[Any], bool | Check]) -> Batch:
         """The records that satisfy the predicate, as a batch.
@@ -182,7 +190,7 @@ class Batch(Sequence[Any]):
         >>> len(parts[0]), rest
         (1, Batch([(datetime.datetime(2030, 1, 1, 15, 0, tzinfo=datetime.timezone.utc),)], schema='at TIMESTAMP'))
         """
-        parts, rest = divided(self.records, moments(self, column), spans)
+        parts, rest = divided(self._items, moments(self, column), spans)
         return [make_batch(part, self.schema) for part in parts], make_batch(rest, self.schema)
 
     # --- questions ---
@@ -192,7 +200,7 @@ class Batch(Sequence[Any]):
     def _asked(self, predicate: Callable[[Any], bool | Check]) -> list[tuple[Any, bool | Check]]:
         """Every record with what a predicate says about it."""
         with asking():
-            return [(record, asked_about(predicate, record)) for record in self.records]
+            return [(record, asked_about(predicate, record)) for record in self._items]
 
     def every(self, predicate: Callable[[Any], bool | Check]) -> Check:
         """Does every record satisfy the predicate? The offending records are those that do not.
@@ -219,7 +227,7 @@ class Batch(Sequence[Any]):
         if found:
             return Check(True, "", found)
         why = reason_of(asked[0][1]) if asked else ""
-        return no_record_satisfies(predicate, records=self.records, total=len(self), why=why)
+        return no_record_satisfies(predicate, records=self._items, total=len(self), why=why)
 
     def none(self, predicate: Callable[[Any], bool | Check]) -> Check:
         """Does no record satisfy the predicate? The offending records are those that do."""
@@ -233,7 +241,7 @@ class Batch(Sequence[Any]):
         Check(holds=False, reason='id=1 comes 2 times', records=(Record(id=1, n=0), Record(id=1, n=1)))
         """
         groups: dict[Hashable, list[Any]] = {}
-        for record in self.records:
+        for record in self._items:
             groups.setdefault(freeze(key_of(record, columns)), []).append(record)
         repeated = [group for group in groups.values() if len(group) > 1]
         if not repeated:
@@ -247,10 +255,11 @@ class Batch(Sequence[Any]):
         >>> Batch([Record(n=2), Record(n=1)]).sorted_by("n").records
         (Record(n=2), Record(n=1))
         """
-        keys = [sort_key(key_of(record, columns)) for record in self.records]
+        order_is_read(self)
+        keys = [sort_key(key_of(record, columns)) for record in self._items]
         for index in range(1, len(keys)):
             if keys[index] < keys[index - 1]:
-                return out_of_order(index, columns, self.records[index - 1 : index + 1])
+                return out_of_order(index, columns, self._items[index - 1 : index + 1])
         return Check(True)
 
     def same_as(self, other: Iterable[Any], *, equal: Equality | None = None) -> Check:
@@ -265,23 +274,23 @@ class Batch(Sequence[Any]):
             return other.lifted(self).same_as(other, equal=equal)
         theirs = tuple(other)
         if equal is not None:
-            return _same_by(self.records, theirs, equal)
-        if same_multiset(self.records, theirs):
+            return _same_by(self._items, theirs, equal)
+        if same_multiset(self._items, theirs):
             return Check(True)
-        return difference(missing=minus(theirs, self.records), extra=minus(self.records, theirs))
+        return difference(missing=minus(theirs, self._items), extra=minus(self._items, theirs))
 
     def same_set_as(self, other: Iterable[Any]) -> Check:
         """The same records as `other`, however often each comes?"""
         if _in_spark(other):
             return other.lifted(self).same_set_as(other)
-        mine, theirs = distinct(self.records), distinct(other)
+        mine, theirs = distinct(self._items), distinct(other)
         return difference(missing=minus(theirs, mine), extra=minus(mine, theirs))
 
     def contains(self, other: Iterable[Any]) -> Check:
         """Every record of `other`, at least as often?"""
         if _in_spark(other):
             return other.lifted(self).contains(other)
-        return difference(missing=minus(tuple(other), self.records), extra=())
+        return difference(missing=minus(tuple(other), self._items), extra=())
 
 
 def _in_spark(other: object) -> TypeGuard[Batch]:
@@ -302,7 +311,7 @@ def _same_by(mine: Sequence[Any], theirs: Sequence[Any], equal: Equality) -> Che
 def make_batch(records: Iterable[Any], schema: StructType | None, partitions: tuple[int, ...] | None = None) -> Batch:
     """A batch of records that are known to fit the schema: for code that makes many."""
     batch = Batch.__new__(Batch)
-    object.__setattr__(batch, "records", tuple(records))
+    object.__setattr__(batch, "_items", tuple(records))
     object.__setattr__(batch, "schema", schema)
     object.__setattr__(batch, "_partitions", partitions)
     return batch
@@ -324,7 +333,7 @@ def with_schema(batch: Batch, schema: StructType | None) -> Batch:
     """The batch with records of the schema, which it takes on if it has none of its own."""
     if schema is None or batch.schema is not None:
         return batch
-    return Batch(batch.records, schema=schema, partitions=batch.partitions)
+    return Batch(batch._items, schema=schema, partitions=batch.partitions)
 
 
 def common_schema(found: Iterable[StructType | None]) -> StructType | None:
@@ -391,5 +400,5 @@ def _partitions_text(batch: Batch) -> str:
 def _records_text(batch: Batch) -> str:
     """A batch's records as the shortest text that evaluates: tuples where a schema gives the names."""
     if batch.schema is None:
-        return shown(list(batch.records))
-    return shown([tuple(record) if isinstance(record, Record) else record for record in batch.records])
+        return shown(list(batch._items))
+    return shown([tuple(record) if isinstance(record, Record) else record for record in batch._items])

@@ -13,7 +13,7 @@ def test_workers_need_no_firesteel():
     import pickle
 
     doubled = pickle.dumps((_Doubled(), None))
-    wrapper = columns.of_columns(columns.Series, Pickled(doubled), columns.Arguments(["int8"], [None]))
+    wrapper = columns.of_columns(columns.Series, Pickled(doubled), columns.Arguments(["int8"], [None], 9))
     program = """
 import sys; sys.modules["firesteel"] = None
 import pickle, pandas as pd

@@ -300,7 +300,8 @@ def test_a_map_behind_an_aggregation(spark):
         for frame in frames:
             yield frame.assign(s="x")
 
-    same(spark, lambda f: f.groupBy("k").count().mapInPandas(tagged, "k INT, count LONG, s STRING"), "complete")
+    with pytest.raises(CannotCarry, match="behind a shuffle, its MapInPandas"):
+        together(spark, lambda f: f.groupBy("k").count().mapInPandas(tagged, "k INT, count LONG, s STRING"), "complete")
 
 
 def test_a_map_in_arrow(spark):
@@ -380,15 +381,15 @@ def test_a_null_in_an_integer_key_of_a_processor_of_frames(spark):
         )
 
 
-def test_nulls_of_others_make_no_floats(spark):
-    """The null of one case would turn the numbers of all into floats."""
-    batches = [[[(0, "a", 1)]], [[(0, "a", None)]]]
-    same(
-        spark,
-        lambda f: f.groupBy("s").transformWithStateInPandas(PandasSessions(), OUTPUT, "Update", "ProcessingTime"),
-        "update",
-        batches,
-    )
+def test_a_null_among_the_integers_of_a_processor_of_frames(spark):
+    """It turns the numbers of all groups that share an Arrow batch into floats: alone these are others."""
+    with pytest.raises(CannotCarry, match="a null among integers"):
+        together(
+            spark,
+            lambda f: f.groupBy("s").transformWithStateInPandas(PandasSessions(), OUTPUT, "Update", "ProcessingTime"),
+            "update",
+            [[[(0, "a", 1)]], [[(0, "a", None)]]],
+        )
 
 
 def test_frames_of_too_many_columns(spark):

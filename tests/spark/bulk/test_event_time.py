@@ -69,7 +69,8 @@ def test_an_aggregation_of_an_aggregation_waits_for_it(facts):
 
 @pytest.mark.parametrize(
     "result, by_batch",
-    [("max(n)", False), ("count(n)", False), ("sum(n)", False), ("sum(n / 3)", True), ("first(n)", True),
+    [("max(n)", False), ("count(n)", False), ("sum(n)", False),
+     ("sum(CAST(n AS BIGINT))", True), ("sum(n / 3)", True), ("first(n)", True),
      ("min(k) + sum(n)", False), ("collect_list(n)", True)],
 )  # fmt: skip
 def test_results_that_depend_on_the_order_of_records(facts, result, by_batch):
@@ -103,10 +104,33 @@ def test_a_join_has_the_watermarks_of_both_sides_and_does_not_see_null_keys(fact
     assert found.cells == (None,) and found.reacts
 
 
+def test_an_event_time_by_another_name_is_that_of_the_input(facts):
+    def renamed(f):
+        return f.select(F.col("ts").alias("at"), "k").withColumnRenamed("at", "when").withWatermark("when", "5 minutes")
+
+    found = facts(lambda f: renamed(f).groupBy(F.window("when", "10 minutes")).count())
+    assert found.watermarks == (Watermark("input", "ts", 300_000),) and found.cells == (10 * MINUTE,)
+
+
+def test_an_input_without_a_watermark_may_be_late_by_that_of_another(facts):
+    """Nobody can say so beforehand: batches have to come as they do alone."""
+
+    def united(left, right):
+        both = marked(left).select("ts").union(right.select("us"))
+        return both.groupBy(F.window("ts", "10 minutes")).count()
+
+    found = facts(united, number=2)
+    assert found.by_batch and found.reacts
+    with_both = facts(lambda left, right: united(left, right.withWatermark("us", "5 minutes")), number=2)
+    assert not with_both.by_batch and not with_both.reacts
+
+
 @pytest.mark.parametrize(
     "subject, reason",
     [
         (lambda f: f.withColumn("at", F.expr("ts + INTERVAL 1 HOUR")).withWatermark("at", "1 minute"), "is computed"),
+        (lambda f: marked(f.where("n > 0")), "it filters records before its watermark sees them"),
+        (lambda f: marked(f.dropDuplicates(["k"])), "above a node that changes which records it sees: Deduplicate"),
         (lambda f: marked(f).where("n > 0"), "filters records before its watermark sees them"),
     ],
 )

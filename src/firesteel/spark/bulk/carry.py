@@ -13,11 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from firesteel.spark.bulk import carry_python
 from firesteel.spark.bulk.align import TimeFacts
 from firesteel.spark.bulk.event_time import EventTime
+from firesteel.spark.bulk.places import (
+    is_doubtful,
+    makes_lists,
+    refuse_behind_shuffle,
+    refuse_unknown_aggregates,
+    refuse_unknown_generator,
+)
 from firesteel.spark.failures import CannotCarry, SubjectFailure, root_cause
 from firesteel.spark.plans.catalyst import Catalyst
 from firesteel.spark.plans.reader import analysed, read
@@ -33,11 +40,21 @@ _Rebuilt: TypeAlias = tuple[Any, Any]
 no stream flows into the plan."""
 
 
-def carrying(frame: DataFrame, sources: Mapping[str, PackedSource], mode: str) -> tuple[DataFrame, TimeFacts]:
-    """The frame with the hidden column of its sources as its last one, and what it does with event time.
+class Carried(NamedTuple):
+    """A frame that carries cases, and what has to be known of its plan to run it."""
 
-    Each input has a hidden column with a name of its own.
-    """
+    frame: DataFrame
+    """With the hidden column as its last one."""
+    time: TimeFacts
+    doubtful: bool
+    """Does the plan hold anything but what is known to be carried well? Then more cases are run alone, too."""
+    cut_by_arrow: bool
+    """Does a Python function see in which Arrow batch a record comes?"""
+    makes_lists: bool
+
+
+def carrying(frame: DataFrame, sources: Mapping[str, PackedSource], mode: str) -> Carried:
+    """The frame with the hidden column of its sources. Each input has a hidden column with a name of its own."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame
@@ -48,6 +65,7 @@ def carrying(frame: DataFrame, sources: Mapping[str, PackedSource], mode: str) -
         plan = _inlined(catalyst, analysed(frame))
         if not plan.handle.deterministic():
             raise CannotCarry("it uses an expression that is not deterministic, such as rand()")
+        carry_python.refuse_what_is_kept(catalyst, plan)
         carrier = _Carrier(catalyst, sources, mode, plan)
         made, case = carrier.rebuilt(plan)
         if case is None:
@@ -56,7 +74,8 @@ def carrying(frame: DataFrame, sources: Mapping[str, PackedSource], mode: str) -
         made = catalyst.dataset(whole)
     except (Py4JError, PySparkException, SubjectFailure) as error:  # Spark's plan is not as expected
         raise CannotCarry(f"its plan could not be rebuilt ({root_cause(error)})") from error
-    return DataFrame(made, spark), carrier.time.facts
+    facts = carrier.time.facts
+    return Carried(DataFrame(made, spark), facts, is_doubtful(plan), carrier.cut_by_arrow, makes_lists(plan))
 
 
 class _Carrier:
@@ -69,6 +88,7 @@ class _Carrier:
         self._sources = sources
         self._mode = mode
         self._functions: list[tuple[Expression, Any]] = []
+        self.cut_by_arrow = False
         # current_timestamp, localtimestamp, now, and others whose value a query is given when it starts
         reads_clock = plan.handle.containsPattern(catalyst.named("trees.TreePattern").CURRENT_LIKE())
         optimizer = catalyst.spark._jsparkSession.sessionState().optimizer()
@@ -81,8 +101,7 @@ class _Carrier:
             return node.handle, None
         if not node.children:
             return self._source(node)
-        if any(plan.is_streaming for plan in node.subqueries):
-            raise CannotCarry("it has a subquery that reads a stream")
+        _refuse_subqueries(node)
         if node.kind not in ("Project", "Filter", "Aggregate"):
             _refuse_mixed(node)
         parts = [self.rebuilt(child) for child in node.children]
@@ -101,12 +120,16 @@ class _Carrier:
                 return self._project(node, made, case)
             case "Filter":
                 (condition,) = node.expressions_of("condition")
+                if _has_vectorised(condition):
+                    refuse_behind_shuffle(node)
                 return self._logical.Filter(self._apart(condition, case), made), case
             case "Aggregate":
                 return self._aggregate(node, made, case)
             case "Deduplicate" | "DeduplicateWithinWatermark":
                 if not node.expressions_of("keys"):
                     raise CannotCarry("it drops duplicates without a column to tell them by, which Spark refuses")
+                if not set(node.ids) <= {key.id for key in node.expressions_of("keys")}:
+                    refuse_behind_shuffle(node)  # which of several records is kept is up to their order
                 self.time.keeps_state()
                 # Without its spec, from which Spark would find the user's keys again when the query starts.
                 keys = node.handle.keys().appended(case)
@@ -119,11 +142,16 @@ class _Carrier:
             case "EventTimeWatermark":
                 self.time.watermark(node)
                 return self._with_children(node, made), case
+            case "Generate":
+                refuse_unknown_generator(node)
+                return self._with_children(node, made), case
             case kind if kind in _TRANSPARENT:
                 return self._with_children(node, made), case
             case kind if kind in carry_python.NODES:
+                refuse_behind_shuffle(node)
                 self.time.sees_batches()
                 if kind in carry_python.STATEFUL:
+                    self.cut_by_arrow = True  # the others' records are put together again
                     self.time.keeps_state()
                 return carry_python.carried(self._catalyst, node, made, case)
             case "GlobalLimit" | "LocalLimit" | "Tail" | "Offset":
@@ -138,6 +166,7 @@ class _Carrier:
         if hidden not in self._inputs:
             raise CannotCarry(f"it reads a stream of its own: {node.kind}")
         source = self._sources[self._inputs[hidden]]
+        self.time.source()
         # A new instance for every place where the input is read, as a join of an input with itself needs two.
         packed = source.packed._jdf.queryExecution().analyzed().newInstance()
         records, case = packed.output().apply(0), packed.output().apply(1)
@@ -155,6 +184,7 @@ class _Carrier:
             # Alone it has a row even before the first record.
             raise CannotCarry("it aggregates without groupBy, so it puts out a row even when there is no input")
         self._refuse_lone_sessions(node)
+        refuse_unknown_aggregates(node)
         self.time.aggregates(node, self._mode)
         groups = self._all_apart(node, "groupingExpressions", case).appended(case)
         results = self._all_apart(node, "aggregateExpressions", case).appended(case)
@@ -228,6 +258,7 @@ class _Carrier:
         expressions = node.expressions_of(argument)
         if not any(map(_has_vectorised, expressions)):
             return getattr(node.handle, argument)()
+        refuse_behind_shuffle(node)
         return self._seq([self._apart(expression, case) for expression in expressions])
 
     def _apart(self, expression: Expression, case: Any) -> Any:
@@ -243,6 +274,7 @@ class _Carrier:
                 return made
         children = [self._apart(child, case) for child in expression.children]
         self.time.sees_batches()
+        self.cut_by_arrow = True
         made = carry_python.column_function(self._catalyst, expression, children, case)
         self._functions.append((expression, made))
         return made
@@ -250,9 +282,19 @@ class _Carrier:
 
 # Nodes that pass on all columns of their one child, and look at records one by one.
 _TRANSPARENT = frozenset(
-    {"SubqueryAlias", "View", "Generate", "LateralJoin", "Sort", "Repartition", "RepartitionByExpression",
+    {"SubqueryAlias", "View", "LateralJoin", "Sort", "Repartition", "RepartitionByExpression",
      "ResolvedHint"}
 )  # fmt: skip
+
+
+def _refuse_subqueries(node: Node) -> None:
+    """Refuse subqueries that bring records of several cases together."""
+    if any(plan.is_streaming for plan in node.subqueries):
+        raise CannotCarry("it has a subquery that reads a stream")
+    for inner in (each for plan in node.subqueries for each in plan.walk()):
+        if inner.kind == "Generate":
+            refuse_unknown_generator(inner)
+        _refuse_mixed(inner)
 
 
 def _refuse_mixed(node: Node) -> None:

@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from firesteel.spark.bulk.carry_workers import Pickled, exact
+from firesteel.spark.bulk.carry_workers import CUT, Pickled, exact
 
 
 class Arguments:
-    """What a function of whole columns is called with: the exact types of its arguments, and the names of some."""
+    """What a function of whole columns is called with: the exact types of its arguments, and the names of some.
 
-    def __init__(self, types: list[str | None], names: list[str | None]) -> None:
-        self._types = types
+    `most` is how many records an Arrow batch has at the most; 0 where there is no limit.
+    """
+
+    def __init__(self, types: list[str | None], names: list[str | None], most: int) -> None:
+        self._types, self.most = types, max(most, 0)
         self._names = [name for name in names if name is not None]
 
     def taken(self, columns: Any, named: dict[str, Any]) -> list[Any]:
@@ -94,6 +97,8 @@ def of_columns(kind: Columns, pickled: Pickled, arguments: Arguments) -> Callabl
         own = arguments.taken(columns, named)
         if not len(columns[-1]):
             return called(own)
+        if len(columns[-1]) >= arguments.most > 0:
+            raise ValueError(CUT)
         places = _places(kind.cases(columns[-1]))
         return _in_place(kind.together([called(kind.at(own, at, arguments)) for at in places]), places)
 
@@ -104,7 +109,9 @@ def of_parts(kind: Columns, pickled: Pickled, arguments: Arguments) -> Callable[
     """For functions that take an iterator over columns, or over tuples of columns."""
 
     def called(columns: list[Any]) -> Any:
-        given = iter([columns[0] if len(columns) == 1 else tuple(columns)])
+        step = arguments.most or len(columns[0])
+        parts = [[kind.cut(column, at, step) for column in columns] for at in range(0, len(columns[0]), step)]
+        given = iter([part[0] if len(part) == 1 else tuple(part) for part in parts])
         return kind.together(list(pickled.load()(given)))
 
     def function(parts: Any) -> Iterator[Any]:

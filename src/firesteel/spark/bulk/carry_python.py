@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from firesteel.spark.bulk import carry_columns as columns
 from firesteel.spark.bulk import carry_workers as workers
+from firesteel.spark.bulk.held import kept_by_pickled
 from firesteel.spark.failures import CannotCarry, root_cause
 from firesteel.spark.plans.catalyst import Catalyst
 from firesteel.spark.plans.tree import Expression, Node
@@ -46,7 +47,9 @@ def column_function(catalyst: Catalyst, udf: Expression, arguments: list[Any], c
     types = [_exact_types(catalyst.spark).get(each.data_type or "") for each in udf.children]
     names = [each.arguments["key"] if each.kind == "NamedArgumentExpression" else None for each in udf.children]
     wrap, kind = COLUMN_FUNCTIONS[udf.arguments["evalType"]]
-    known = columns.Arguments(types, [None if name is None else str(name) for name in names])
+    if kind is columns.Series:
+        _refuse_nulls_in(udf.children, structs=True)
+    known = columns.Arguments(types, [None if name is None else str(name) for name in names], _most(catalyst.spark))
     wrapper = wrap(kind, workers.Pickled(_command(catalyst, udf)), known)
     return _function(catalyst, udf, wrapper, udf.handle.dataType(), [*arguments, case])
 
@@ -143,10 +146,11 @@ class _Again:
             raise CannotCarry("it maps with a barrier or with resources of its own")
         self._try_without_records()
         values = self._values(0)
-        most = int(str(self._spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch")))
+        most = _most(self._spark)
         if self._node.kind == "MapInArrow":
             wrapper = workers.mapped(self._pickled(), self._widened_arrow(), workers.batches_by_case(most))
         else:
+            _refuse_nulls_in(values, structs=False)
             wrapper = workers.mapped(
                 self._pickled(), self._widened_frame(), workers.frames_by_case(most, self._exact(values))
             )
@@ -177,13 +181,14 @@ class _Again:
     def _processing(self, keys: Sequence[Expression], values: Sequence[Expression]) -> Callable[..., Any]:
         match self._node.argument("userFacingDataType"):
             case "pandas":
+                _refuse_nulls_in(values, structs=False)
                 # Spark makes a frame for a key from the rows of a larger one, where integers are of one size.
                 exact = {at: "int64" if dtype.startswith("int") else dtype for at, dtype in self._exact(values).items()}
-                narrow, key_of = workers.exact_without_last(exact), workers.exact_key(list(self._exact(keys)))
+                narrow, key_of = workers.exact_frames(exact), workers.exact_key(list(self._exact(keys)))
                 return workers.transformed(self._pickled(), self._widened_frame(), narrow, key_of)
             case "python_row":
                 widen = workers.widened_row(self._name)
-                return workers.transformed(self._pickled(), widen, workers.without_last, tuple)
+                return workers.transformed(self._pickled(), widen, workers.rows_without_last, tuple)
             case other:
                 raise CannotCarry(f"its function takes records in a form that is not known here: {other}")
 
@@ -234,6 +239,9 @@ class _Again:
 
 _EXACT = {"tinyint": "int8", "smallint": "int16", "int": "int32", "bigint": "int64", "boolean": "bool"}
 
+_kept: dict[bytes, str | None] = {}
+"""What pickled functions keep between calls, by their digests. One run asks several times."""
+
 _silent: set[bytes] = set()
 """Digests of pickled functions that yield nothing without records. One run asks several times."""
 
@@ -243,6 +251,61 @@ def _exact_types(spark: SparkSession) -> dict[str, str]:
     kept = spark.conf.get("spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype", "false") == "true"
     types = {"boolean": "bool"} if kept else dict(_EXACT)
     return types | {f"array<{name}>": f"{workers.LISTS_OF}{dtype}" for name, dtype in _EXACT.items()}
+
+
+def _most(spark: SparkSession) -> int:
+    """How many records an Arrow batch has at the most."""
+    return int(str(spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch")))
+
+
+def _refuse_nulls_in(expressions: Iterable[Expression], *, structs: bool) -> None:
+    """Refuse nested columns in which a null changes the type that pandas gives to whole numbers, of all cases.
+
+    Columns of whole numbers, and of arrays of them, get their exact types back. `structs` become frames where they are
+    arguments of a function of columns; elsewhere they are rows of Python's own numbers.
+    """
+    from pyspark.sql.types import ArrayType, StructType, _parse_datatype_json_string
+
+    for each in expressions:
+        kind = _parse_datatype_json_string(each.handle.dataType().json())
+        inner: list[tuple[Any, bool]] = []
+        match kind:
+            case ArrayType():
+                inner = [] if _is_whole(kind.elementType) else [(kind.elementType, kind.containsNull)]
+            case StructType():
+                inner = [(field.dataType, field.nullable or each.nullable) for field in kind.fields]
+                inner = [pair for pair in inner if structs or not _is_whole(pair[0])]
+        if any(_changes_with_null(*pair) for pair in inner):
+            raise CannotCarry(f"a null of another case changes what its function sees in a column {each.data_type}")
+
+
+def _is_whole(kind: Any) -> bool:
+    from pyspark.sql.types import BooleanType, IntegralType
+
+    return isinstance(kind, (IntegralType, BooleanType))
+
+
+def _changes_with_null(kind: Any, nullable: bool) -> bool:
+    from pyspark.sql.types import ArrayType, StructType
+
+    match kind:
+        case ArrayType():
+            return _changes_with_null(kind.elementType, kind.containsNull)
+        case StructType():
+            return any(_changes_with_null(field.dataType, field.nullable) for field in kind.fields)
+    return nullable and _is_whole(kind)
+
+
+def refuse_what_is_kept(catalyst: Catalyst, plan: Node) -> None:
+    """Refuse Python functions that keep something between calls, which cases in one query would share."""
+    for node in plan.walk():
+        for udf in (each for top in node.expressions for each in top.walk() if each.kind == "PythonUDF"):
+            command = _command(catalyst, udf)
+            digest = sha256(command).digest()
+            if digest not in _kept:
+                _kept[digest] = kept_by_pickled(command)
+            if _kept[digest] is not None:
+                raise CannotCarry(f"its function {udf.arguments['name']} {_kept[digest]}")
 
 
 def _command(catalyst: Catalyst, udf: Expression) -> bytes:

@@ -74,13 +74,9 @@ def with_state(pickled: Pickled, widen: Widen) -> Callable[[Any, Any, Any], Any]
     """For applyInPandasWithState."""
 
     def function(key: Any, frames: Any, state: Any) -> Any:
+        own = [without_last_column(frame) for frame in uncut(frames)]
         # After a timeout the frames are a list, of one that is empty.
-        own = (
-            [without_last_column(frame) for frame in frames]
-            if isinstance(frames, list)
-            else map(without_last_column, frames)
-        )
-        made = pickled.load()(key[:-1], own, state)
+        made = pickled.load()(key[:-1], own if isinstance(frames, list) else iter(own), state)
         # A frame, or what is not iterable, is a mistake of the user's: Spark reports it as it does alone.
         return _each(made, key[-1], widen) if _is_list(made) else made
 
@@ -88,7 +84,7 @@ def with_state(pickled: Pickled, widen: Widen) -> Callable[[Any, Any, Any], Any]
 
 
 def transformed(
-    pickled: Pickled, widen: Widen, narrow: Callable[[Any], Any], key_of: Callable[[Any], Any]
+    pickled: Pickled, widen: Widen, narrow: Callable[[Any], Iterator[Any]], key_of: Callable[[Any], Any]
 ) -> Callable[[Any, Any, Any, Any], Any]:
     """For transformWithState and transformWithStateInPandas: the function is a method that calls a processor."""
     ready: list[Any] = []
@@ -109,7 +105,7 @@ class Processor:
     Spark keeps state and timers by the whole key, and so those of different cases apart.
     """
 
-    def __init__(self, processor: Any, widen: Widen, narrow: Callable[[Any], Any]) -> None:
+    def __init__(self, processor: Any, widen: Widen, narrow: Callable[[Any], Iterator[Any]]) -> None:
         self._processor = processor
         self._widen = widen
         self._narrow = narrow
@@ -118,7 +114,7 @@ class Processor:
         self._processor.init(handle)
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Any:
-        made = self._processor.handleInputRows(without_last(key), map(self._narrow, rows), timerValues)
+        made = self._processor.handleInputRows(without_last(key), self._narrow(rows), timerValues)
         return _each(made, key[-1], self._widen)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Any:
@@ -159,8 +155,23 @@ def without_last(row: Any) -> Any:
     return row[:-1] if fields is None else Row(*fields[:-1])(*row[:-1])
 
 
+def rows_without_last(rows: Any) -> Iterator[Any]:
+    return map(without_last, rows)
+
+
 def without_last_column(frame: Any) -> Any:
     return frame.iloc[:, :-1]
+
+
+CUT = "an Arrow batch is full: it may cut the records of a case in another place than alone"
+
+
+def uncut(frames: Any) -> list[Any]:
+    """The frames of a group, which is one: where an Arrow batch ends in a group depends on the groups before it."""
+    kept = list(frames)
+    if len(kept) > 1:
+        raise ValueError(CUT)
+    return kept
 
 
 def exact(frame: Any, types: dict[int, str]) -> Any:
@@ -189,9 +200,18 @@ def exact_lists(column: Any, dtype: str) -> Any:
     return column.map(lambda array: array if array is None else array.astype(dtype))
 
 
-def exact_without_last(types: dict[int, str]) -> Callable[[Any], Any]:
-    def narrow(frame: Any) -> Any:
-        return exact(without_last_column(frame), types)
+def exact_frames(types: dict[int, str]) -> Callable[[Any], Iterator[Any]]:
+    """For transformWithStateInPandas, where the frame of a group is cut from one of many groups.
+
+    A null gives the integers of all these groups another type. Which groups they are alone is not known here.
+    """
+
+    def narrow(frames: Any) -> Iterator[Any]:
+        for frame in map(without_last_column, uncut(frames)):
+            for index, dtype in types.items():
+                if not dtype.startswith(LISTS_OF) and frame.iloc[:, index].dtype != dtype:
+                    raise ValueError("a null among integers changes the type that other groups see")
+            yield exact(frame, types)
 
     return narrow
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 
 from firesteel.spark.bulk.align import TimeFacts, Watermark
+from firesteel.spark.bulk.places import is_exact
 from firesteel.spark.failures import CannotCarry
 from firesteel.spark.plans.tree import Expression, Node
 from firesteel.spark.plans.windows import grid_of
@@ -21,6 +22,7 @@ class EventTime:
     def __init__(self, inputs: Mapping[str, str], optimised: Callable[[], Node], *, reads_clock: bool) -> None:
         self._inputs, self._optimised = inputs, optimised
         self._watermarks: list[Watermark] = []
+        self._sources = 0
         self._cells: list[int | None] = []
         self._grids: dict[int | None, int] = {}
         # The clock stands still during a micro-batch and shows another time in the next.
@@ -34,10 +36,23 @@ class EventTime:
             tuple(self._watermarks),
             tuple(self._cells),
             # Of two operators with state, one waits for the results of the other.
-            reacts=self._reacts or len(self._cells) > 1,
-            by_batch=self._by_batch or self._reacts,
+            reacts=self._reacts or len(self._cells) > 1 or self._is_late_unseen,
+            by_batch=self._by_batch or self._reacts or self._is_late_unseen,
             to_the_end=bool(self._cells) and (self._calls_functions or len(self._cells) > 1),
         )
+
+    @property
+    def _is_late_unseen(self) -> bool:
+        """May a record be late that has no event time of its own to tell it by? The watermark is another input's.
+
+        Then Spark has to run as it does alone, and to count what it drops. Every watermark is right above a source, so
+        that a source without one is a source too many.
+        """
+        return bool(self._cells) and self._sources > len(self._watermarks)
+
+    def source(self) -> None:
+        """Remember a place where an input is read."""
+        self._sources += 1
 
     def sees_batches(self) -> None:
         """Remember a function that is called with what one micro-batch brings."""
@@ -53,7 +68,7 @@ class EventTime:
         """Remember an aggregation."""
         if mode != "complete":  # there no record is late and no group is dropped
             self.keeps_state(self._grid(node), reacts=False)
-        self._by_batch |= not all(map(_is_exact, node.expressions_of("aggregateExpressions")))
+        self._by_batch |= not all(map(is_exact, node.expressions_of("aggregateExpressions")))
 
     def projects(self, attribute: Expression, *expressions: Expression) -> None:
         """Remember an attribute that holds windows, in whichever of several expressions it may be computed."""
@@ -70,16 +85,13 @@ class EventTime:
 
     def watermark(self, node: Node) -> None:
         """Remember a watermark, if it can be computed from the input alone."""
-        (wanted,), below = node.expressions_of("eventTime"), node.children[0]
-        while below.kind in ("Project", "SubqueryAlias", "View"):
-            below = below.children[0]
-        if below.children or wanted.id not in below.ids:
-            raise CannotCarry("its event time is computed, so that watermarks of cases cannot be told beforehand")
+        (wanted,) = node.expressions_of("eventTime")
+        below, source = _column_below(node.children[0], wanted.id)
         names = {attribute.id: str(attribute.name) for attribute in below.output}
         name = next(self._inputs[column] for column in names.values() if column in self._inputs)
         delay = next(attribute.delay for attribute in node.output if attribute.id == wanted.id)
         present = tuple(names[found] for found in sorted(self._not_null_below(node)))
-        self._watermarks.append(Watermark(name, names[wanted.id], delay, present))
+        self._watermarks.append(Watermark(name, names[source], delay, present))
 
     def _not_null_below(self, node: Node) -> set[int]:
         """The columns whose nulls are left out before the watermark sees a record.
@@ -92,6 +104,33 @@ class EventTime:
             if found.kind == "EventTimeWatermark" and found.argument("nodeId") == node.argument("nodeId"):
                 present |= _not_null(found.children[0])
         return present
+
+
+def _column_below(node: Node, wanted: int | None) -> tuple[Node, int | None]:
+    """The source below a watermark, and the id that the event time has there; it may have been renamed since."""
+    while node.children:
+        match node.kind:
+            case "Project":
+                made = next((each for each in node.expressions_of("projectList") if each.id == wanted), None)
+                match made:
+                    case Expression("Alias", (Expression("AttributeReference", id=int(found)),)):
+                        wanted = found
+                    case Expression("AttributeReference"):
+                        pass
+                    case _:
+                        raise CannotCarry(
+                            "its event time is computed, so that watermarks of cases cannot be told beforehand"
+                        )
+            case "SubqueryAlias" | "View" | "ResolvedHint":
+                pass
+            case "Filter":
+                raise CannotCarry("it filters records before its watermark sees them")
+            case "EventTimeWatermark":
+                raise CannotCarry("it has one watermark above another")
+            case kind:
+                raise CannotCarry(f"its watermark is above a node that changes which records it sees: {kind}")
+        node = node.children[0]
+    return node, wanted
 
 
 def _not_null(below: Node) -> set[int]:
@@ -118,12 +157,3 @@ def _conjuncts(condition: Expression) -> Iterator[Expression]:
     else:
         for side in condition.children:
             yield from _conjuncts(side)
-
-
-def _is_exact(result: Expression) -> bool:
-    """Is the result of an aggregation the same to the last bit, in whichever order its records are combined?"""
-    functions = [each.children[0] for each in result.walk() if each.kind == "AggregateExpression"]
-    return all(
-        function.kind in ("Max", "Min", "Count") or (function.kind == "Sum" and function.data_type == "bigint")
-        for function in functions
-    )

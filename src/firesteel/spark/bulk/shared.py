@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+# With so many groups Spark sorts them, and then combines the records of a group in another order. All cases together
+# may have so many where each has fewer alone.
+_SORTED_FROM = "spark.sql.objectHashAggregate.sortBased.fallbackThreshold"
 # Groups of cases that are run even if only one case is in each.
 _FEW = 3
 
@@ -46,7 +49,12 @@ class SharedQueries:
             how.over.check_names(cases[0].inputs, frames)
             for name, frame in frames.items():
                 how.over.check_output(name, frame.schema)
-        self._time = {name: carrying(frame, sources, self._how.mode_of(name))[1] for name, frame in frames.items()}
+        carried = {name: carrying(frame, sources, self._how.mode_of(name)) for name, frame in frames.items()}
+        self._time = {name: each.time for name, each in carried.items()}
+        self.doubtful = any(each.doubtful for each in carried.values())
+        """Does a plan hold anything but what is known to be carried well?"""
+        self._makes_lists = any(each.makes_lists for each in carried.values())
+        self._cut_by_arrow = any(each.cut_by_arrow for each in carried.values())
         policy = spark.conf.get("spark.sql.streaming.multipleWatermarkPolicy")
         facts = list(self._time.values())
         self._edges = [edges_of(case, facts) for case in cases]
@@ -54,23 +62,54 @@ class SharedQueries:
             id(case): [watermarks_alone(edges, fact.watermarks, case.length, policy != "max") for fact in facts]
             for case, edges in zip(cases, self._edges, strict=True)
         }
+        self._late = 0
+
+    @property
+    def most_in_a_batch(self) -> int | None:
+        """How many records of all cases may come at once: so few that no Arrow batch is full, where that shows."""
+        most = int(str(self._spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch")))
+        return most - 1 if self._cut_by_arrow and most > 1 else None
+
+    @property
+    def why_apart(self) -> str:
+        """Why no two cases can share a query, once that was tried."""
+        differ = "event times differ from case to case, and a query has one watermark for all"
+        match self._late:
+            case 0 if not any(fact.watermarks for fact in self._time.values()):
+                return "every case is so large that Spark sorts its groups, and with them the order of lists"
+            case 0:
+                return f"its {differ}"
+            case late if late == len(self._cases):
+                return "records come late in every case, and Spark counts them for all cases together"
+            case late:
+                return f"records come late in {late} of {len(self._cases)} cases; of the others, {differ}"
 
     def groups(self, also_single: bool) -> list[list[int]]:
         """Numbers of cases that may run together; not those that have to run alone."""
         facts = list(self._time.values())
+        numbers = [number for number, case in enumerate(self._cases) if not self._is_sorted(case)]
         if not any(fact.watermarks for fact in facts):
-            return [list(range(len(self._cases)))]
+            return [numbers] if numbers else []
         # In complete mode event time does not end.
         closes = self._how.close and all(self._how.mode_of(name) != "complete" for name in self._time)
         together: dict[Hashable, list[int]] = {}
-        for number, case in enumerate(self._cases):
-            alone = self._watermarks[id(case)]
-            if not has_late_records(self._edges[number], facts, alone):
-                # Event time ends for all of them at once, so they have to be of one length.
-                cell = cell_of(self._edges[number], facts, case.length, close=closes)
-                together.setdefault(() if self.as_one_batch else (case.length, cell), []).append(number)
+        for number in numbers:
+            case = self._cases[number]
+            if has_late_records(self._edges[number], facts, self._watermarks[id(case)]):
+                self._late += 1
+                continue
+            # Event time ends for all of them at once, so they have to be of one length.
+            cell = cell_of(self._edges[number], facts, case.length, close=closes)
+            together.setdefault(() if self.as_one_batch else (case.length, cell), []).append(number)
         least = 1 if also_single and len(together) <= _FEW else 2
         return [group for group in together.values() if len(group) >= least]
+
+    def _is_sorted(self, case: Case) -> bool:
+        """May the groups of a case be so many that Spark sorts them, and with them the order of lists?"""
+        if not self._makes_lists:
+            return False
+        most = int(str(self._spark.conf.get(_SORTED_FROM)))
+        return any(len(batch) > most for stream in case.inputs.values() for batch in stream)
 
     def run(self, cases: Sequence[Case]) -> list[Trace]:
         """Run cases in one query for each output."""
@@ -120,7 +159,7 @@ class SharedQueries:
     @property
     def settings(self) -> dict[str, str]:
         """The session's settings that the queries need."""
-        settings = dict(JAVA_TIME)
+        settings = {**JAVA_TIME, _SORTED_FROM: str(2**31 - 1)}
         patient = not any(fact.reacts or self._how.mode_of(name) == "complete" for name, fact in self._time.items())
         if self._how.over is not None and self._how.close and patient:
             # After each batch that moves the watermark, Spark runs one without data. All that it does is to bring out
@@ -154,7 +193,7 @@ class SharedQueries:
             for input_name, source in sources.items():
                 source.load_all([case.inputs[input_name] for case in cases])
             mode = self._how.mode_of(name)
-            frame, _ = carrying(frames[name], sources, mode)
+            frame = carrying(frames[name], sources, mode).frame
             queries.append(Query(self._spark, name, frame, list(sources.values()), mode, together, kept=False))
             stack.enter_context(queries[-1].running(stack))
         return queries

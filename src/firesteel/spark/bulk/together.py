@@ -6,6 +6,7 @@ subject's plan; what comes out is told apart by it. A bulk run only screens: the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -23,29 +24,37 @@ MOST_RECORDS = 1_500_000
 """The most input records that one bulk run takes: they are all on the driver."""
 
 
+class Together(list["Trace | None"]):
+    """What a bulk run recorded: the trace of every case, None for one that has to run alone."""
+
+    doubtful = False
+    """Does the program hold anything but what is known to be carried well? Then more has to be run alone, too."""
+
+
 def exercise_together(
     spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running, *, also_single: bool = False
-) -> list[Trace | None]:
+) -> Together:
     """Run cases together and record their traces; None for one that has to run alone.
 
     `CannotCarry` says why it is not possible at all. With `also_single`, a case that can share a query with no other
     one runs here too, in a query of its own, as long as there are few of these.
     """
     if not cases:
-        return []
+        return Together()
     if how.state:
         raise CannotCarry("the state after every batch belongs to all cases together")
     if any(len(batch) > how.large for case in cases for stream in case.inputs.values() for batch in stream):
         raise CannotCarry("a batch is large enough for a run of its own")
     _refuse_different(subject, cases)
     shared = SharedQueries(spark, cases, subject, how)
-    traces: list[Trace | None] = [None] * len(cases)
+    traces = Together([None] * len(cases))
+    traces.doubtful = shared.doubtful
     for group in shared.groups(also_single):
-        for chunk in _chunks(cases, group):
+        for chunk in _chunks(cases, group, shared.most_in_a_batch):
             for number, trace in zip(chunk, shared.run([cases[number] for number in chunk]), strict=True):
                 traces[number] = trace if how.over is None else how.over.cut(trace, cases[number])
     if not any(trace is not None for trace in traces):
-        raise CannotCarry("its event times differ from case to case, and a query has one watermark for all")
+        raise CannotCarry(shared.why_apart)
     return traces
 
 
@@ -57,16 +66,28 @@ def _refuse_different(subject: Subject, cases: Sequence[Case]) -> None:
         raise CannotCarry(f"it depends on {', '.join(names)}, drawn for every case")
 
 
-def _chunks(cases: Sequence[Case], group: Sequence[int]) -> Iterator[list[int]]:
-    """Numbers of cases that are few enough for one run."""
+def _chunks(cases: Sequence[Case], group: Sequence[int], most_in_a_batch: int | None) -> Iterator[list[int]]:
+    """Numbers of cases that are few enough for one run, and whose batches are small enough together."""
     chunk: list[int] = []
-    records = 0
+    total, batches = 0, Counter[int]()
     for number in group:
-        size = sum(len(batch) for stream in cases[number].inputs.values() for batch in stream)
-        if chunk and records + size > MOST_RECORDS:
+        sizes = _sizes(cases[number])
+        too_many = total + sizes.total() > MOST_RECORDS
+        too_large = most_in_a_batch is not None and max((batches + sizes).values(), default=0) > most_in_a_batch
+        if chunk and (too_many or too_large):
             yield chunk
-            chunk, records = [], 0
+            chunk, total, batches = [], 0, Counter()
         chunk.append(number)
-        records += size
+        total += sizes.total()
+        batches += sizes
     if chunk:
         yield chunk
+
+
+def _sizes(case: Case) -> Counter[int]:
+    """How many records of a case come in each batch."""
+    sizes = Counter[int]()
+    for stream in case.inputs.values():
+        for index, batch in enumerate(stream):
+            sizes[index] += len(batch)
+    return sizes

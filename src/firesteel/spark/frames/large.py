@@ -207,7 +207,7 @@ class LargeBatch(Batch):
         self._refuse(f"ask with some, none, every or contains, or use batch.df.select({wanted})")
 
     @property
-    def records(self) -> tuple[Any, ...]:  # type: ignore[override]
+    def records(self) -> tuple[Any, ...]:
         self._refuse("use batch.df")
 
     def __reduce__(self) -> tuple[Any, ...]:
