@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Sink", "callback", "json_lines", "metrics", "stop", "together"]
+__all__ = ["callback", "json_lines", "metrics", "stop", "together"]
 
-Sink: TypeAlias = "Callable[[DataFrame, int], None]"
+_Sink: TypeAlias = "Callable[[DataFrame, int], None]"
 _PROGRESS = "progress"
 _BAD = ("difference", "unmatched", "false")
 _PATIENCE = 30.0
 
 
-def callback(function: Callable[[Mapping[str, Any]], object], *, progress: bool = False) -> Sink:
+def callback(function: Callable[[Mapping[str, Any]], object], *, progress: bool = False) -> _Sink:
     """Calls a function with each verdict, a dict. With `progress=True` also with rows of the kind "progress".
 
     >>> sink = callback(print)
@@ -43,7 +43,7 @@ def callback(function: Callable[[Mapping[str, Any]], object], *, progress: bool 
     return call
 
 
-def json_lines(path: str | PathLike[str]) -> Sink:
+def json_lines(path: str | PathLike[str]) -> _Sink:
     """Appends each verdict to a file, as a line of JSON with the number of its micro-batch.
 
     A micro-batch that comes again after a crash replaces its lines.
@@ -61,7 +61,7 @@ def json_lines(path: str | PathLike[str]) -> Sink:
     return append
 
 
-def metrics(path: str | PathLike[str], *, name: str = "firesteel") -> Sink:
+def metrics(path: str | PathLike[str], *, name: str = "firesteel") -> _Sink:
     """Keeps a file with metrics as Prometheus reads them: unmatched, lag, differences, and the verdict.
 
     The monitor has to be made with `progress=True`. `verdict` is 0 as soon as a difference was found, else 1.
@@ -96,7 +96,7 @@ def metrics(path: str | PathLike[str], *, name: str = "firesteel") -> Sink:
     return write
 
 
-def stop() -> Sink:
+def stop() -> _Sink:
     """Stops the query after the micro-batch with its first difference.
 
     >>> sink = stop()
@@ -109,7 +109,7 @@ def stop() -> Sink:
     return look
 
 
-def together(*sinks: Sink) -> Sink:
+def together(*sinks: _Sink) -> _Sink:
     """Several of these, one after the other.
 
     >>> sink = together(json_lines("verdicts.jsonl"), stop())
