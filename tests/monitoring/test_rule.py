@@ -213,6 +213,13 @@ def test_the_reason_names_the_predicates_that_decided_where_too_little_is_kept()
     assert said[1].reason == "historically(small) had to hold in instant 2. Instant 2 makes it false: small holds."
 
 
+def test_predicates_are_called_as_they_were_where_the_rule_was_written():
+    made = {}
+    exec("rule = lambda now: False", made)  # a worker does not have the file that a lambda is in
+    said, _ = called(KeyedRule(fs.now(made["rule"]), SCHEMA, names=("n < 3",)), [([text(0)], 0)])
+    assert said[0].reason == "n < 3 had to hold in instant 0. It does not."
+
+
 def test_so_far_is_refused_and_says_what_to_write():
     keyed = KeyedRule(fs.now(lambda now: len(now.so_far.input) < 3), SCHEMA)
     with pytest.raises(fs.PredicateError, match=r"now\.so_far grows with the stream, so a monitor does not keep it"):
