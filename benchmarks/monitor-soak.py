@@ -87,12 +87,17 @@ def measure() -> Mapping[str, Bound]:
         monitor = writer.option("checkpointLocation", str(place / "monitor-state")).start()
         queries.append(monitor)
         samples: list[tuple[int, float]] = []
+        spent: dict[int, tuple[int, int]] = {}
         for _ in range(SAMPLES):
             time.sleep(60 * MINUTES / SAMPLES)
             waiting.append(sum(row["unmatched"] for row in groups.values()))
             lags.append(max((row["lag"] for row in groups.values()), default=0.0))
             state = monitor.lastProgress["stateOperators"][0]["numRowsTotal"] if monitor.lastProgress else 0
             samples.append((state, sum(memory(spark))))
+            for progress in monitor.recentProgress:
+                if progress["batchId"] not in spent and progress["numInputRows"]:
+                    operator = progress["stateOperators"][0]["allUpdatesTimeMs"]
+                    spent[progress["batchId"]] = (operator, progress["durationMs"]["triggerExecution"])
             for query in queries:
                 assert query.isActive, query.exception()
     finally:
@@ -108,6 +113,11 @@ def measure() -> Mapping[str, Bound]:
         f"unmatched at the ends of batches: mean {mean(waiting):,.0f}, {100 * mean(waiting) / RATE:.2f}% of a second's"
     )
     print(f"records (the paper: {PAPERS}%); the oldest had waited {max(lags):.1f} s at most")
+    operator, batches = sum(each[0] for each in spent.values()), [each[1] / 1000 for each in spent.values()]
+    print(f"in the operator: {1000 * operator / max(1, 2 * matched):.1f} us a record")
+    print(
+        f"a micro-batch of the monitor, from its rows to its verdicts: mean {mean(batches):.1f} s, {max(batches):.1f} at most"
+    )
     print(f"state rows: last third / second third {rows:.2f}; memory {megabytes:.2f}")
     return {
         "state rows": Bound(rows, at_most=1.1),

@@ -74,6 +74,7 @@ def monitor(
         delay = delay_of("frame", frame, over.on)
     names = tuple(atom.name for atom in atoms_of(formula))
     judged = KeyedRule(formula, without_metadata(frame.schema), over, patience, names)
+    _ = judged.fingerprint  # found out here, where the rule was written, and sent along
     timeout: Timeout = "NoTimeout" if idle is None else "ProcessingTimeTimeout"
     if over is not None:
         timeout = "EventTimeTimeout"
