@@ -115,9 +115,7 @@ def measure() -> Mapping[str, Bound]:
     print(f"records (the paper: {PAPERS}%); the oldest had waited {max(lags):.1f} s at most")
     operator, batches = sum(each[0] for each in spent.values()), [each[1] / 1000 for each in spent.values()]
     print(f"in the operator: {1000 * operator / max(1, 2 * matched):.1f} us a record")
-    print(
-        f"a micro-batch of the monitor, from its rows to its verdicts: mean {mean(batches):.1f} s, {max(batches):.1f} at most"
-    )
+    print(f"from the arrival of rows to their verdicts: mean {mean(batches):.1f} s, {max(batches):.1f} s at most")
     print(f"state rows: last third / second third {rows:.2f}; memory {megabytes:.2f}")
     return {
         "state rows": Bound(rows, at_most=1.1),
