@@ -20,7 +20,7 @@ from types import ModuleType
 import pytest
 
 import firesteel as fs
-from firesteel import operators, perturb, rules, strategies
+from firesteel import operators, perturb, rules, sinks, strategies
 from firesteel.cli.command import all_commands
 from firesteel.logic import pptl
 from firesteel.model import msvl
@@ -30,7 +30,7 @@ DOCS = ROOT / "docs"
 PICTURES = runpy.run_path(str(ROOT / "tools" / "pictures.py"))["PICTURES"]
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 FENCE = re.compile(r"^( *)```(\w*)(.*)\n((?:.*\n)*?)\1```$", re.MULTILINE)
-USES_SPARK = re.compile(r"fs\.(for_all|run|stable|equivalent|assert_same|session|events|watch|capture)\(|def test_")
+USES_SPARK = re.compile(r"fs\.(for_all|run|stable|equivalent|assert_same|session|events|watch|capture|monitor)\(|def test_")
 
 
 @dataclass(frozen=True)
@@ -209,6 +209,7 @@ def test_every_page_is_in_the_navigation():
         (perturb, "reference-perturb.md"),
         (operators, "reference-operators.md"),
         (rules, "reference-rules.md"),
+        (sinks, "reference-sinks.md"),
         (pptl, "reference-pptl.md"),
         (msvl, "reference-msvl.md"),
     ],
@@ -232,7 +233,7 @@ def public_names(module) -> set[str]:
                 found.add(node.name)
             case ast.Assign(targets=[ast.Name(id=name)]) if isinstance(vars(module).get(name), rules.Rule):
                 found.add(name)
-    return {name for name in found if not name.startswith("_")} - {"operators", "perturb", "rules"}
+    return {name for name in found if not name.startswith("_")} - {"operators", "perturb", "rules", "sinks"}
 
 
 def test_the_readme_is_short_and_links_to_every_page():

@@ -16,6 +16,7 @@ from typing import Any, ForwardRef
 
 MODULES = (
     *("firesteel", "firesteel.strategies", "firesteel.perturb", "firesteel.operators", "firesteel.rules"),
+    "firesteel.sinks",
     *("firesteel.logic.pptl", "firesteel.model.msvl"),
 )
 _OPERATORS = {

@@ -9,6 +9,7 @@ This module re-exports what a test file needs. Importing it starts no JVM and im
 from firesteel import operators as operators
 from firesteel import perturb as perturb
 from firesteel import rules as rules
+from firesteel import sinks as sinks
 from firesteel.api import assert_same as assert_same
 from firesteel.api import equivalent as equivalent
 from firesteel.api import for_all as for_all

@@ -51,6 +51,7 @@ def monitor(
 
     The state of a key is in Spark's checkpoint. A query that starts from a checkpoint of another rule is refused.
     """
+    from firesteel.monitoring.reasons import atoms_of
     from firesteel.monitoring.rule import KeyedRule
     from firesteel.spark.monitor.arguments import columns_of, delay_of, require_streaming
     from firesteel.spark.monitor.rules import Timeout, rule_query
@@ -71,7 +72,9 @@ def monitor(
         if not isinstance(over.on, str):
             raise InvalidArgument(f"{described('on', over.on)} names several streams, and there is one: write on='ts'")
         delay = delay_of("frame", frame, over.on)
-    judged = KeyedRule(formula, without_metadata(frame.schema), over, patience)
+    names = tuple(atom.name for atom in atoms_of(formula))
+    judged = KeyedRule(formula, without_metadata(frame.schema), over, patience, names)
+    _ = judged.fingerprint  # found out here, where the rule was written, and sent along
     timeout: Timeout = "NoTimeout" if idle is None else "ProcessingTimeTimeout"
     if over is not None:
         timeout = "EventTimeTimeout"

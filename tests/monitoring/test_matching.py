@@ -149,8 +149,42 @@ def test_what_waits_beyond_the_watermark_is_reported_once():
 def test_the_next_call_is_when_the_watermark_reaches_the_first_that_waits():
     how = pairing(fs.unordered(), event_time="ts")
     now = Now(0, 0, batch=0)
-    _, _, wake = how.step(None, table(rows("a", "b"), 0, now), now)
+    kept, said, wake = how.step(None, table(rows("a", "b"), 0, now), now)
+    assert not said
     assert wake == int(START.timestamp() * 1000) - 1
+    _, said, _ = how.step(kept, None, Now(wake, 0))
+    assert not said
+    _, said, wake = how.step(kept, None, Now(wake + 1, 0))
+    assert [each.id for each in said] == ["/left/0/0/0"]
+    assert wake == int(START.timestamp() * 1000) + 999
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_side_that_is_empty(side):
+    how = pairing(fs.unordered(), event_time="ts")
+    ms = int(START.timestamp() * 1000)
+    some = rows("a", "a", "b")
+    batches = [((), some) if side else (some, ()), ((), ())]
+    said, state = fed(how, batches, [0, ms + 10_000])
+    assert [each.side for each in said] == [("left", "right")[side]] * 3
+    assert len({each.id for each in said}) == 3
+    assert state.waiting is None
+
+
+def test_a_side_that_stops_leaves_what_the_other_one_goes_on_with():
+    how = pairing(fs.same_key("pair"), progress=True)
+    said, state = fed(how, [(rows("a"), rows("a")), (rows("b"), ()), (rows("c"), ())])
+    assert [each.unmatched for each in said] == [0, 1, 2]
+    assert said[-1].lag == 1000
+    assert state.counts.matched == 1
+
+
+def test_late_and_double_delivery_is_a_difference():
+    how = pairing(fs.same_key("pair"))
+    said, _ = fed(how, [(rows("a", "b", "c"), rows("a", "b", "b", "c"))])
+    assert [(each.side, each.right[0].position) for each in said] == [("right", 2)]
+    said, _ = fed(how, [(rows("a", "b", "c"), rows("a")), ((), rows("c", "b"))])
+    assert [(each.side, each.right[0].batch, each.right[0].position) for each in said] == [("right", 1, 0)]
 
 
 def test_too_much_that_waits_is_shed_by_keys_and_said():

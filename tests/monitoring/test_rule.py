@@ -158,6 +158,25 @@ def test_idle_finishes_a_key_and_closes_what_has_no_bound():
     assert json.loads(last.state)["standing"]["index"] == 0  # the new row begins a trace of its own
 
 
+def test_a_key_is_not_finished_before_the_windows_of_its_rows_are_judged():
+    keyed = KeyedRule(RULES[0], SCHEMA, fs.tumbling("10 minutes", on="ts"), timedelta(minutes=1))
+    first = keyed.step(None, [text(1)], Now(0, 0))
+    assert keyed.step(first.state, [], Now(5 * MINUTE, 0)).state is not None
+    judged = KeyedRule(fs.FALSE | RULES[0], SCHEMA, fs.tumbling("10 minutes", on="ts"), timedelta(minutes=1))
+    first = judged.step(None, [text(1), text(12)], Now(0, 0))
+    last = judged.step(first.state, [], Now(20 * MINUTE, 0))
+    assert last.state is None
+    assert not last.said  # both windows have rows
+
+
+def test_idle_counts_from_the_latest_row_not_from_the_last_that_came():
+    keyed = KeyedRule(RULES[0], SCHEMA, fs.tumbling("1 minute", on="ts"), timedelta(minutes=5))
+    first = keyed.step(None, [text(9), text(3)], Now(0, 0))
+    second = keyed.step(first.state, [], Now(9 * MINUTE, 0))
+    assert second.state is not None
+    assert [each.instant for each in second.said] == [1, 2, 3, 4, 5]
+
+
 def test_idle_without_windows_goes_by_the_clock():
     keyed = KeyedRule(fs.eventually(lambda now: total(now) == 9), SCHEMA, idle=timedelta(seconds=2))
     first = keyed.step(None, [text(1)], Now(0, 500))
@@ -192,6 +211,13 @@ def test_the_reason_names_the_predicates_that_decided_where_too_little_is_kept()
     assert [each.instant for each in said] == [1, 2]
     assert said[0].reason.startswith("small had to hold in every instant")
     assert said[1].reason == "historically(small) had to hold in instant 2. Instant 2 makes it false: small holds."
+
+
+def test_predicates_are_called_as_they_were_where_the_rule_was_written():
+    made = {}
+    exec("rule = lambda now: False", made)  # a worker does not have the file that a lambda is in
+    said, _ = called(KeyedRule(fs.now(made["rule"]), SCHEMA, names=("n < 3",)), [([text(0)], 0)])
+    assert said[0].reason == "n < 3 had to hold in instant 0. It does not."
 
 
 def test_so_far_is_refused_and_says_what_to_write():

@@ -45,12 +45,17 @@ class _Trace(Sequence[Any]):
         return self.last
 
 
+def atoms_of(rule: Formula) -> list[Atom]:
+    """The predicates of a rule, but for those inside the body of a `let`, in a fixed order."""
+    return [formula for formula in postorder(rule) if isinstance(formula, Atom)]
+
+
 class Answers:
     """What the predicates of a rule answered."""
 
     def __init__(self, rule: Formula, kept: Sequence[Sequence[Any]] = ()) -> None:
         self._rule = rule
-        self._atoms = [formula for formula in postorder(rule) if isinstance(formula, Atom)]
+        self._atoms = atoms_of(rule)
         self._numbers = {id(atom): number for number, atom in enumerate(self._atoms)}
         self._known: dict[tuple[int, int], bool | Check] = {
             (number, at): holds if why is None else Check(holds, why) for number, at, holds, why in kept

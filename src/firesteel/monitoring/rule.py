@@ -16,7 +16,7 @@ from firesteel.logic.ltl.formulas import Formula
 from firesteel.logic.ltl.standing import Judged, Standing
 from firesteel.logic.verdicts import Verdict
 from firesteel.monitoring.live import Instants, LiveInstant, milliseconds, moment
-from firesteel.monitoring.reasons import Answers
+from firesteel.monitoring.reasons import Answers, atoms_of
 from firesteel.names import counted
 from firesteel.values.as_json import of_json, to_json
 from firesteel.values.checks import Check
@@ -58,6 +58,16 @@ class KeyedRule:
     schema: StructType
     over: Window | None = None
     idle: timedelta | None = None
+    names: tuple[str, ...] = ()
+    """How the predicates are called where the rule was written."""
+
+    @cached_property
+    def _named(self) -> Formula:
+        """The rule, its predicates called as they were: a worker may not have the file that a lambda is in."""
+        for atom, name in zip(atoms_of(self.rule), self.names, strict=False):
+            if atom.name != name:
+                object.__setattr__(atom, "given_name", name)  # this is the worker's own copy
+        return self.rule
 
     @cached_property
     def fingerprint(self) -> str:
@@ -188,7 +198,7 @@ class KeyedRule:
 
     def _restored(self, state: str | None) -> _Key:
         if state is None:
-            return _Key(Standing(self.rule), Answers(self.rule))
+            return _Key(Standing(self._named), Answers(self._named))
         kept = json.loads(state)
         if kept["rule"] != self.fingerprint:
             raise InvalidArgument(
@@ -196,8 +206,8 @@ class KeyedRule:
                 "with a new checkpointLocation, or give the old rule"
             )
         return _Key(
-            Standing.restore(self.rule, kept["standing"], self._instants.read),
-            Answers(self.rule, kept["answers"]),
+            Standing.restore(self._named, kept["standing"], self._instants.read),
+            Answers(self._named, kept["answers"]),
             kept["late"],
             [(datetime.fromisoformat(time), text) for time, text in kept["open"]],
             None if kept["after"] is None else of_json(kept["after"]),

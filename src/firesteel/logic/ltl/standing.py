@@ -58,7 +58,7 @@ class Standing:
     >>> from firesteel.logic.ltl.standing import Standing
     >>> answered = Standing(fs.implies(lambda x: x == "?", fs.eventually(lambda x: x == "!", within=2)))
     >>> [answered.step(x) for x in "??!"]
-    [(), (), (Judged(at=1, verdict=<Verdict.TRUE: 1>), Judged(at=2, verdict=<Verdict.TRUE: 1>))]
+    [(), (Judged(at=0, verdict=<Verdict.FALSE: -1>),), (Judged(at=1, verdict=<Verdict.TRUE: 1>), Judged(at=2, ...))]
     """
 
     def __init__(self, rule: Formula) -> None:

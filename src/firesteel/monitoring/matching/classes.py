@@ -70,8 +70,8 @@ def _codes(column: Any) -> Any:
         return np.zeros(len(column), dtype=np.int64)
     if pa.types.is_floating(kind):
         nulls = column.is_null().to_numpy(zero_copy_only=False)
-        values = column.fill_null(0).to_numpy(zero_copy_only=False) + 0.0
-        codes = pd.factorize(values)[0].astype(np.int64)
+        values = column.fill_null(0).to_numpy(zero_copy_only=False)
+        codes = pd.factorize(values)[0].astype(np.int64)  # 0.0 and -0.0 are one value there
         codes[nulls] = -2
         return codes
     if pa.types.is_nested(kind):

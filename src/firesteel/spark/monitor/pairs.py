@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from firesteel.evidence.monitoring import Compared, Now, Place
 from firesteel.spark.monitor.arguments import DELAY
-from firesteel.spark.monitor.values import BATCH, arrow_column, arrow_type
+from firesteel.spark.monitor.values import BATCH, arrow_column, arrow_type, quoted
 from firesteel.values.as_json import of_json, to_json
 from firesteel.values.record_texts import record_reader
 from firesteel.values.records import Record
@@ -55,7 +55,7 @@ def _packed(
     from pyspark.sql import functions as F
     from pyspark.sql.types import BinaryType, IntegerType, LongType, StructField, StructType, TimestampType
 
-    group = F.pmod(F.xxhash64(*columns), F.lit(groups)).cast("int") if columns else F.lit(0)
+    group = F.pmod(F.xxhash64(*map(quoted, columns)), F.lit(groups)).cast("int") if columns else F.lit(0)
     written = StructType(
         [
             StructField("group", IntegerType()),
@@ -66,7 +66,8 @@ def _packed(
             StructField("clock", TimestampType(), True, None if delay is None else {DELAY: delay}),
         ]
     )
-    made: DataFrame = frame.select(*schema.fieldNames(), group.alias(_GROUP)).mapInArrow(_Packed(schema, side), written)
+    chosen: Any = frame.select(*map(quoted, schema.fieldNames()), group.alias(_GROUP))
+    made: DataFrame = chosen.mapInArrow(_Packed(schema, side), written)
     return made
 
 

@@ -55,3 +55,12 @@ def without_metadata(schema: StructType) -> StructType:
     from pyspark.sql.types import StructField, StructType
 
     return StructType([StructField(field.name, field.dataType) for field in schema.fields])
+
+
+def quoted(name: str) -> str:
+    """A column's name as Spark reads it, whatever it holds.
+
+    >>> quoted("a.b")
+    '`a.b`'
+    """
+    return "`" + name.replace("`", "``") + "`"

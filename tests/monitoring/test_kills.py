@@ -1,0 +1,87 @@
+"""The driver of two monitors is killed again and again: the same verdicts as without, none lost, none twice."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from firesteel.logic.ltl.asking import Memory
+from firesteel.logic.ltl.explain import explain_at
+from firesteel.logic.verdicts import Verdict
+from firesteel.values.batches import Batch
+from firesteel.values.traces import Instant
+from tests.monitoring.files import Files
+from tests.monitoring.killed import RULE, frames
+from tests.monitoring.pairs import DEPENDENCES, SCHEMA, drawn, expected
+
+ROOT = Path(__file__).parent.parent.parent
+KILLS, PAIRS, BATCHES, PATIENCE = 10, 60, 40, 180
+
+
+def started(folder, *more):
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.monitoring.killed", str(folder), *more],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def killed(folder, draw):
+    """Start the process, and kill it some time after its first micro-batch, with all that it started."""
+    process = started(folder)
+    try:
+        assert process.stdout.readline() == "running\n"
+        time.sleep(draw.uniform(0, 3))
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(PATIENCE)
+        process.stdout.close()
+
+
+@pytest.mark.sweep
+def test_ten_kills_change_nothing(spark, tmp_path, sweep_seed):
+    draw = random.Random(sweep_seed)
+    pairs = [drawn(draw, number, BATCHES) for number in range(PAIRS)]
+    files = Files(spark, tmp_path / "in", f"file INT, side INT, {SCHEMA}")
+    for number in range(BATCHES):
+        files.batch((0, side, *row) for side in (0, 1) for streams in pairs for row in streams.batches[number][side])
+    for _ in range(KILLS):
+        killed(tmp_path, draw)
+    last = started(tmp_path, "once")
+    assert last.wait(PATIENCE) == 0
+    last.stdout.close()
+    made = frames(spark, tmp_path)
+    found = {name: spark.read.schema(made[name].schema).parquet(str(tmp_path / name)).collect() for name in made}
+
+    places = [row.left_place if row.side == "left" else row.right_place for row in found["equivalence"]]
+    told = [(row.key, row.side, place.batch) for row, place in zip(found["equivalence"], places, strict=True)]
+    wanted = []
+    for number, pair in enumerate(pairs):
+        for outcome in expected(pair, DEPENDENCES["same_key"], None).values():
+            if outcome.difference is not None:
+                wanted.append((f"pair={number}", *outcome.difference[:2]))
+    assert sorted(told) == sorted(wanted)
+    assert wanted
+
+    traces = defaultdict(list)
+    for number in range(BATCHES):
+        for pair, streams in enumerate(pairs):
+            rows = streams.batches[number][0]
+            if rows:
+                traces[pair].append(Instant(len(traces[pair]), {"input": Batch(rows)}))
+    false = [
+        (pair, at)
+        for pair, trace in traces.items()
+        for at in range(len(trace))
+        if explain_at(RULE, at, trace, Memory(), ended=False).verdict is Verdict.FALSE
+    ]
+    assert sorted((row.pair, row.instant) for row in found["rule"]) == false
+    assert false

@@ -1,0 +1,105 @@
+"""What is done with verdicts: files that hold each once, metrics, callbacks."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from pyspark.sql import Row
+
+from firesteel import sinks
+
+AT = datetime(2030, 1, 1, tzinfo=UTC)
+
+
+class Frame:
+    """As much of a micro-batch as a sink needs."""
+
+    def __init__(self, *rows):
+        self.rows = rows
+        self.read = 0
+
+    def collect(self):
+        self.read += 1
+        return self.rows
+
+    def persist(self):
+        return self
+
+    def unpersist(self):
+        return self
+
+
+def difference(id_):
+    return Row(id=id_, kind="difference", time=AT, left=Row(n=1), unmatched=2, matched=5, quarantined=0, lag=1.5)
+
+
+def progress(group, unmatched, lag):
+    return Row(
+        id=f"progress/3/{group}",
+        kind="progress",
+        time=AT,
+        left=None,
+        unmatched=unmatched,
+        matched=7,
+        quarantined=1,
+        lag=lag,
+    )
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_json_lines_hold_each_verdict_once_even_if_a_batch_comes_again(tmp_path):
+    path = tmp_path / "verdicts.jsonl"
+    sinks.json_lines(path)(Frame(difference("a"), progress(0, 1, 0.0)), 0)
+    sinks.json_lines(path)(Frame(difference("b"), difference("c")), 1)
+    with path.open("a") as file:
+        file.write('{"batch": 1, "id": "half')  # a crash in the middle of a line
+    again = sinks.json_lines(path)
+    again(Frame(difference("b"), difference("c")), 1)
+    again(Frame(difference("d")), 2)
+    assert [(line["batch"], line["id"]) for line in lines(path)] == [(0, "a"), (1, "b"), (1, "c"), (2, "d")]
+    assert lines(path)[0]["left"] == {"n": 1}
+    assert lines(path)[0]["time"] == "2030-01-01T00:00:00+00:00"
+    assert [file.name for file in tmp_path.iterdir()] == ["verdicts.jsonl"]
+
+
+def metrics_in(path):
+    return dict(line.split() for line in path.read_text().splitlines() if not line.startswith("#"))
+
+
+def test_metrics_add_up_the_groups_and_count_each_difference_once(tmp_path):
+    path = tmp_path / "firesteel.prom"
+    sink = sinks.metrics(path)
+    sink(Frame(progress(0, 4, 0.5), progress(1, 3, 2.5)), 0)
+    assert metrics_in(path) == {
+        "firesteel_unmatched": "7",
+        "firesteel_lag_seconds": "2.5",
+        "firesteel_matched": "14",
+        "firesteel_quarantined": "2",
+        "firesteel_differences": "0",
+        "firesteel_verdict": "1",
+    }
+    sink(Frame(progress(1, 0, 0.0), difference("a")), 1)
+    sink(Frame(difference("a")), 1)
+    assert metrics_in(path)["firesteel_unmatched"] == "4"
+    assert metrics_in(path)["firesteel_differences"] == "1"
+    assert metrics_in(path)["firesteel_verdict"] == "0"
+    sinks.metrics(path)(Frame(), 2)  # another process goes on
+    assert metrics_in(path)["firesteel_differences"] == "1"
+    assert [file.name for file in tmp_path.iterdir()] == ["firesteel.prom"]
+
+
+@pytest.mark.parametrize(("asked", "kinds"), [(False, ["difference"]), (True, ["difference", "progress"])])
+def test_a_callback_gets_dicts(asked, kinds):
+    seen = []
+    sinks.callback(seen.append, progress=asked)(Frame(difference("a"), progress(0, 0, 0.0)), 0)
+    assert [row["kind"] for row in seen] == kinds
+    assert seen[0]["left"] == {"n": 1}
+
+
+def test_several_sinks_see_the_same_rows():
+    seen, frame = [], Frame(difference("a"))
+    sinks.together(sinks.callback(seen.append), sinks.callback(seen.append))(frame, 0)
+    assert [row["id"] for row in seen] == ["a", "a"]
