@@ -77,7 +77,14 @@ class Capturing:
         places = [*self._places(whole, executions, plans, account)]
         operations, edges = with_stages(operations, edges, places, account)
         whole = program_of(self._recorder, account, operations, edges, executions, [])
-        return replace(whole, differences=(*self._lost, *differences_of(self._recorder, whole, ran)))
+        return replace(
+            whole,
+            differences=(
+                *self._lost,
+                *map(Difference, self._recorder.lost),
+                *differences_of(self._recorder, whole, ran),
+            ),
+        )
 
     # --- plans ---
 
@@ -106,8 +113,10 @@ class Capturing:
     def _with_plan(self, operation: Operation, plans: dict[int, Node]) -> Operation:
         """An operation with its plan, and with what it reads through views."""
         plan = plans[operation.id]
-        known = {id(plan): one for one, plan in reversed(plans.items()) if one < operation.id}
-        parents = operation.parents or parents_in(plan, known)
+        parents = operation.parents
+        if not parents:
+            known = {id(plan): one for one, plan in reversed(plans.items()) if one < operation.id}
+            parents = parents_in(plan, known)
         if operation.earlier and parents:  # something that is not listened to made it, of what the block made
             return replace(operation, name=plan.kind, plan=plan, parents=parents, earlier=False)
         return replace(operation, plan=plan, parents=parents)
