@@ -110,9 +110,9 @@ class Wrapping:
             and not any(isinstance(each, Iterator) for each in given.values())
         ):
             call.again = lambda: original(*arguments, **named).glom().collect()
-        inside.call = call
         if name not in LAZY:
             self._tag(call)
+        inside.call = call
         return call
 
     def _after(self, call: Call | _Moving | Batch, result: Any) -> None:
