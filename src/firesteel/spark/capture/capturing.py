@@ -194,6 +194,8 @@ class Capturing:
                 roots = (execution.operation,)
             if found is not None and roots:
                 yield self._placed(program, found, roots, plans, account)
+        if self._spark.sparkContext._jsc is None:
+            return
         for operation in program.operations:
             parents = [program.operations[one] for one in operation.parents]
             if operation.api is Api.RDD and operation.stages and [one.api for one in parents] == [Api.FRAME]:
