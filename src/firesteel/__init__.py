@@ -17,6 +17,7 @@ from firesteel.api import session as session
 from firesteel.api import stable as stable
 from firesteel.dags import Dag as Dag
 from firesteel.dags import capture as capture
+from firesteel.dags import dag_of as dag_of
 from firesteel.equivalence import Dependence as Dependence
 from firesteel.equivalence import Matcher as Matcher
 from firesteel.equivalence import barrier as barrier

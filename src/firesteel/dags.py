@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.surroundings import Called, tell
+from firesteel.tracebacks import with_users_frames
 from firesteel.values.programs import Action, Difference, Edge, Execution, Job, Operation, Program, Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from os import PathLike
+    from collections.abc import Iterator, Mapping
 
     from pyspark.sql import SparkSession
 
+    from firesteel.history.logs.reading import EventLog
+
 
 class Dag:
-    """The program that Spark ran: operations and actions of the user's, jobs and stages of Spark's."""
+    """The program that Spark ran: operations and actions of the user's, jobs and stages of Spark's.
+
+    `fs.capture` and `fs.dag_of` make it. `print(dag)` shows it, `dag.draw` draws it.
+
+    >>> import firesteel as fs
+    >>> dag = fs.dag_of("tests/history/logs/lost_block.zst")
+    >>> [(edge.source, edge.target) for edge in dag.edges if edge.wide]
+    [(2, 3)]
+    >>> [(job.stages, job.skipped) for job in dag.jobs][1]
+    ((2, 3), (2,))
+    >>> dag.differences
+    ()
+    """
 
     def __init__(self) -> None:
         self._program = Program()
@@ -138,6 +153,42 @@ class Dag:
         return self._program.differences
 
 
+@with_users_frames
+def dag_of(log: EventLog | str | PathLike[str]) -> Dag:
+    """The program that an event log tells of: what Spark ran, without the user's words, functions and arguments.
+
+    >>> import firesteel as fs
+    >>> dag = fs.dag_of("tests/history/logs/lost_block.zst")
+    >>> dag
+    <Dag: 8 operations, 3 actions, 3 jobs, 5 stages>
+    >>> [operation.name for operation in dag.operations][:4]
+    ['parallelize', 'PythonRDD', 'PairwiseRDD', 'partitionBy']
+
+    `log` is an `fs.event_log`, or the path of one. An operation is an operator of SQL, or one of Spark's RDDs; an
+    action is an execution of SQL, or a job by itself.
+    """
+    from firesteel.history.logs.reading import EventLog, UnreadableLog
+    from firesteel.history.logs.reading import event_log as found
+    from firesteel.spark.capture.offline import program_in
+
+    events = log if isinstance(log, EventLog) else found(log)
+    if len(events.applications) != 1:
+        raise InvalidArgument(
+            f"{described('log', log)} has the logs of {len(events.applications)} applications: hand over one of "
+            "fs.event_log(path).applications"
+        )
+    unreadable: list[str] = []
+
+    def readable() -> Iterator[Mapping[str, Any]]:
+        try:
+            yield from events
+        except UnreadableLog as error:
+            unreadable.append(str(error))
+
+    program = program_in(readable())
+    return Dag.of(replace(program, differences=(*map(Difference, unreadable), *program.differences)))
+
+
 @contextmanager
 def capture(spark: SparkSession) -> Iterator[Dag]:
     """See the program that Spark runs while a block does: what is called, and what Spark makes of it.
@@ -162,11 +213,13 @@ def capture(spark: SparkSession) -> Iterator[Dag]:
 
     tell(Called("fs.capture"))
     capturing, dag = Capturing(spark), Dag()
-    events = Events(spark)
-    with events:
+    with ExitStack() as stack:
+        events = stack.enter_context(Events(spark))
         capturing.start()
-        try:
+        # Last in, first out: listening ends, all events are written, and then they are read.
+        after = ExitStack()
+        after.callback(lambda: dag._end(capturing.program(events)))
+        after.push(stack.pop_all())
+        after.callback(capturing.stop)
+        with after:
             yield dag
-        finally:
-            capturing.stop()
-    dag._end(capturing.program(events))

@@ -52,7 +52,7 @@ def all_commands() -> list[Command]:
     """The commands of this package's modules, in their order.
 
     >>> [command.name for command in all_commands()]
-    ['doctor', 'demo', 'analyze', 'verify', 'rules', 'model']
+    ['doctor', 'demo', 'analyze', 'verify', 'rules', 'model', 'dag']
     """
     modules = [importlib.import_module(f"{cli.__name__}.{found.name}") for found in pkgutil.iter_modules(cli.__path__)]
     found = [command for module in modules if isinstance(command := getattr(module, "COMMAND", None), Command)]

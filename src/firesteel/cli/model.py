@@ -40,34 +40,19 @@ def _prepared(words: list[str]) -> list[str]:
 
 def _make(chosen: argparse.Namespace) -> int:
     """Runs a script, captures what it does with Spark, and writes the model."""
-    from firesteel.dags import capture
-    from firesteel.spark.session.start import session
+    from firesteel.cli.dag import _run as captured
 
     script = Path(chosen.script)
     if not script.is_file():
         raise InvalidArgument(f"{described('SCRIPT', str(script))} is not a file")
-    spark = session()
-    with capture(spark) as dag, _going_on(), contextlib.redirect_stdout(sys.stderr):
-        _run_script(script, chosen.arguments)
+    with _going_on(), contextlib.redirect_stdout(sys.stderr):
+        dag, failed = captured(script, chosen.arguments)
+    if failed:
+        raise InvalidArgument(f"{described('SCRIPT', str(script))} failed, so there is no model of it")
     text = dag.msvl(style=chosen.style, path=chosen.output)
     if chosen.output is None:
         print(text)
     return 0
-
-
-def _run_script(script: Path, arguments: Sequence[str]) -> None:
-    """As `python SCRIPT ARGUMENTS` would."""
-    import runpy
-
-    words, path = sys.argv, sys.path
-    sys.argv, sys.path = [str(script), *arguments], [str(script.parent), *sys.path]
-    try:
-        runpy.run_path(str(script), run_name="__main__")
-    except SystemExit as ended:
-        if ended.code not in (None, 0):
-            raise InvalidArgument(f"{script} ended with the exit code {ended.code}") from None
-    finally:
-        sys.argv, sys.path = words, path
 
 
 @contextlib.contextmanager

@@ -41,12 +41,19 @@ def layered(
     edges: Sequence[tuple[Hashable, Hashable]],
     across: float,
     down: float,
+    top: Sequence[Hashable] = (),
+    bottom: Sequence[Hashable] = (),
 ) -> Layout:
-    """Lay out a graph without circles. `across` is the room between neighbours, `down` that between layers."""
+    """Lay out a graph without circles. `across` is the room between neighbours, `down` that between layers.
+
+    What is in `top` and nothing leads to stands in the first layer, what is in `bottom` and leads nowhere in the last.
+    """
     if not sizes:
         return Layout({}, {}, 0, 0)
     unique = list(dict.fromkeys((a, b) for a, b in edges if a != b))
-    layer = _layers(list(sizes), unique)
+    layer = layers(list(sizes), unique)
+    layer.update(dict.fromkeys(top, 0))
+    layer.update(dict.fromkeys(bottom, max(layer.values())))
     rows: list[list[Hashable]] = [[] for _ in range(max(layer.values()) + 1)]
     for one in sizes:
         rows[layer[one]].append(one)
@@ -68,23 +75,23 @@ def layered(
     left = min(centre[one] - width[one] / 2 for row in rows for one in row)
     places: dict[Hashable, tuple[float, float]] = {}
     middles: dict[_Bend, tuple[float, float]] = {}
-    top = 0.0
+    y = 0.0
     for row in rows:
         height = max((sizes[one][1] for one in row if not isinstance(one, _Bend)), default=0.0)
         for one in row:
             x = centre[one] - left
             if isinstance(one, _Bend):
-                middles[one] = (x, top + height / 2)
+                middles[one] = (x, y + height / 2)
             else:
                 own = sizes[one]
-                places[one] = (x - own[0] / 2, top + (height - own[1]) / 2)
-        top += height + down
+                places[one] = (x - own[0] / 2, y + (height - own[1]) / 2)
+        y += height + down
     total = max(centre[one] + width[one] / 2 for row in rows for one in row) - left
     bends = {edge: tuple(middles[bend] for bend in chain) for edge, chain in chains.items()}
-    return Layout(places, bends, total, top - down)
+    return Layout(places, bends, total, y - down)
 
 
-def _layers(nodes: list[Hashable], edges: list[tuple[Hashable, Hashable]]) -> dict[Hashable, int]:
+def layers(nodes: list[Hashable], edges: list[tuple[Hashable, Hashable]]) -> dict[Hashable, int]:
     """The longest way from the top; what nothing leads to stands just above what it leads to."""
     below, above = defaultdict[Hashable, list[Hashable]](list), defaultdict[Hashable, list[Hashable]](list)
     for a, b in edges:

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
 from firesteel.report.dags.groups import Group, about, groups_of, jobs_word, lines_of, place
-from firesteel.report.dags.layered import Layout, layered
+from firesteel.report.dags.layered import Layout, layered, layers
 from firesteel.values.programs import Action, Operation, Program
 
 _PAD, _TITLE, _LINE, _HEAD = 14.0, 22.0, 15.0, 24.0
-_ACROSS, _DOWN, _INNER = 26.0, 46.0, 30.0
+_ACROSS, _DOWN, _INNER, _PORT = 26.0, 46.0, 30.0, 0.0
 _STYLE = """
-text { font: 12px ui-sans-serif, system-ui, 'Segoe UI', Helvetica, Arial, sans-serif; fill: #24292f; }
-.title { font-size: 11px; fill: #57606a; }
-.name { font-weight: 600; font-size: 13px; }
-.more { font: 11px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #57606a; }
-.box { fill: #f6f8fa; stroke: #d0d7de; }
-.unrun { stroke-dasharray: 5 4; }
-.operation { fill: #ffffff; stroke: #8c959f; }
-.wide { stroke: #bc4c00; stroke-width: 1.6; }
-.cached { fill: #dafbe1; }
-.action { fill: #0969da; stroke: none; }
-.failed { fill: #cf222e; }
-.action-text { fill: #ffffff; }
-.edge { fill: none; stroke: #6e7781; stroke-width: 1.3; }
-.shuffle { stroke: #bc4c00; stroke-width: 3; }
-.wanted { stroke: #0969da; stroke-dasharray: 2 3; }
+.fsd text { font: 12px ui-sans-serif, system-ui, 'Segoe UI', Helvetica, Arial, sans-serif; fill: #24292f; }
+.fsd .title { font-size: 11px; fill: #57606a; }
+.fsd .name { font-weight: 600; font-size: 13px; }
+.fsd .more { font: 11px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #57606a; }
+.fsd .box { fill: #f6f8fa; stroke: #d0d7de; }
+.fsd .unrun { stroke-dasharray: 5 4; }
+.fsd .operation { fill: #ffffff; stroke: #8c959f; }
+.fsd .wide { stroke: #bc4c00; stroke-width: 1.6; }
+.fsd .cached { fill: #dafbe1; }
+.fsd .action { fill: #0969da; stroke: none; }
+.fsd .failed { fill: #cf222e; }
+.fsd .action-text { fill: #ffffff; }
+.fsd .edge { fill: none; stroke: #6e7781; stroke-width: 1.3; }
+.fsd .shuffle { stroke: #bc4c00; stroke-width: 3; }
+.fsd .wanted { stroke: #0969da; stroke-dasharray: 2 3; }
 """
 
 
@@ -57,23 +57,56 @@ def svg(program: Program) -> str:
     between += [(home[source], ("action", one.id)) for one in program.actions for source in one.operations]
     whole = layered(sizes, between, _ACROSS, _DOWN)
     corners = _corners(drawn, whole)
+    boxes = {one.key: one for one in drawn}
     parts = [_shown(one, whole, corners) for one in drawn]
     edges = []
+    for source, target, kind, tip in _arrows(program):
+        ends = (home[source], home.get(target, target) if isinstance(target, int) else target)
+        points = _ways(source, target, boxes[ends[0]], boxes[ends[1]], whole)
+        edges.append(_edge(corners[source], corners[target], points, kind, tip))
+    return _page(whole.width + 2 * _PAD, whole.height + 2 * _PAD, "\n".join([*parts, *edges]))
+
+
+def _arrows(program: Program) -> Iterator[tuple[int, Hashable, str, str]]:
+    """Where edges begin and end, what they look like, and what they say."""
     for edge in program.edges:
-        kind = "edge shuffle" if edge.wide else "edge"
-        tip = "records are shuffled" if edge.wide else "within a partition"
-        bends = whole.bends.get((home[edge.source], home[edge.target]), ())
-        edges.append(_edge(corners[edge.source], corners[edge.target], bends, kind, tip))
+        if edge.wide:
+            yield edge.source, edge.target, "edge shuffle", "records are shuffled"
+        else:
+            yield edge.source, edge.target, "edge", "within a partition"
     for action in program.actions:
         for source in action.operations:
-            bends = whole.bends.get((home[source], ("action", action.id)), ())
-            edges.append(_edge(corners[source], corners["action", action.id], bends, "edge wanted", action.name))
-    return _page(whole.width + 2 * _PAD, whole.height + 2 * _PAD, "\n".join([*parts, *edges]))
+            yield source, ("action", action.id), "edge wanted", action.name
+
+
+def _ways(source: int, target: Hashable, start: _Drawn, end: _Drawn, whole: Layout) -> list[tuple[float, float]]:
+    """The points that an edge passes: through its box, between the boxes, and through the box that it leads to."""
+    if start is end:
+        return [_inside(start, point, whole) for point in _bends(start, (source, target))]
+    out, into = ("out", source, target), ("in", source, target)
+    points = []
+    if start.inside is not None and out in start.inside.places:
+        points += [_inside(start, point, whole) for point in (*_bends(start, (source, out)), start.inside.places[out])]
+    points += [(x + _PAD, y + _PAD) for x, y in whole.bends.get((start.key, end.key), ())]
+    if end.inside is not None and into in end.inside.places:
+        points += [_inside(end, point, whole) for point in (end.inside.places[into], *_bends(end, (into, target)))]
+    return points
+
+
+def _bends(one: _Drawn, edge: tuple[Hashable, Hashable]) -> tuple[tuple[float, float], ...]:
+    return one.inside.bends.get(edge, ()) if one.inside is not None else ()
+
+
+def _inside(one: _Drawn, point: tuple[float, float], whole: Layout) -> tuple[float, float]:
+    """A point of a box's inside in the whole picture."""
+    assert one.inside is not None
+    x, y = whole.places[one.key]
+    return x + (one.width - one.inside.width) / 2 + point[0] + _PAD, y + _TITLE + point[1] + _PAD
 
 
 def _page(width: float, height: float, inside: str) -> str:
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+        f'<svg class="fsd" xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" role="img">\n<style>{_STYLE}</style>\n'
         '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" '
         'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L8 4L0 8z" fill="#57606a"/></marker></defs>\n'
@@ -96,7 +129,15 @@ def _box(program: Program, group: Group) -> _Drawn:
     inner: list[tuple[Hashable, Hashable]] = [
         (edge.source, edge.target) for edge in program.edges if edge.source in sizes and edge.target in sizes
     ]
-    inside = layered(sizes, inner, _ACROSS, _INNER)
+    # An edge that leads past other operations of the box, on its way in or out, needs a way around them.
+    depth = layers(list(sizes), inner)
+    last = max(depth.values())
+    arrows = [(source, target) for source, target, _, _ in _arrows(program) if (source in sizes) != (target in sizes)]
+    top = [("in", source, target) for source, target in arrows if depth.get(target, 0) > 0]
+    bottom = [("out", source, target) for source, target in arrows if depth.get(source, last) < last]
+    sizes |= dict.fromkeys((*top, *bottom), (_PORT, 0.0))
+    inner += [(port, port[2]) for port in top] + [(port[1], port) for port in bottom]
+    inside = layered(sizes, inner, _ACROSS, _INNER, top, bottom)
     width = max(inside.width, _text_width(group.title, 6.4)) + 2 * _PAD
     return _Drawn(("group", group.operations[0].id), width, inside.height + _TITLE + _PAD, group, None, inside)
 
@@ -172,13 +213,13 @@ def _shown_action(action: Action, x: float, y: float, one: _Drawn) -> str:
 def _edge(
     source: tuple[float, float, float, float],
     target: tuple[float, float, float, float],
-    bends: tuple[tuple[float, float], ...],
+    passed: list[tuple[float, float]],
     kind: str,
     tip: str,
 ) -> str:
     start = (source[0] + source[2] / 2, source[1] + source[3])
     end = (target[0] + target[2] / 2, target[1])
-    points = [start, *((x + _PAD, y + _PAD) for x, y in bends), end]
+    points = [start, *passed, end]
     path = f"M{start[0]:.1f} {start[1]:.1f}"
     for (x1, y1), (x2, y2) in pairwise(points):
         half = (y1 + y2) / 2

@@ -94,6 +94,8 @@ class Account:
     stages: dict[int, StageSeen] = field(default_factory=dict)
     rdds: dict[int, RddInfo] = field(default_factory=dict)
     executions: dict[int, ExecutionSeen] = field(default_factory=dict)
+    scopes: dict[int, str] = field(default_factory=dict)
+    """Which RDDs were made by one operator of SQL, or by one method in Scala."""
     planned: dict[int, int] = field(default_factory=dict)
     """For RDDs that an operator of a physical plan made, Spark's number of that operator."""
 
@@ -154,6 +156,8 @@ def _stage(account: Account, info: Mapping[str, Any]) -> StageSeen:
     rdds = tuple(_rdd(one) for one in info.get("RDD Info") or ())
     account.rdds.update({rdd.id: rdd for rdd in rdds})
     for one in info.get("RDD Info") or ():
+        if (scope := _scope(one).get("id")) is not None:
+            account.scopes[one["RDD ID"]] = str(scope)
         if (plan := _plan_id(one)) is not None:
             account.planned[one["RDD ID"]] = plan
     if id_ not in account.stages:

@@ -1,17 +1,19 @@
-"""The stages of DStreams' operations.
+"""The RDDs of DStreams' batches, written down as PySpark makes them.
 
-PySpark makes the RDDs of a batch in functions that Spark calls back, several operations in one, so there is no name to
-follow. A batch's stages are told by counting: an operation with n wide ones between it and the output ran in the stage
-that is n shuffles away from the last one. Where a job has another number of stages, as with windows, that is not known.
+Spark calls PySpark back for every batch, with the RDDs of a DStream, and gets the RDD of another. PySpark makes one
+such function of several operations that follow each other. Each of these calls one method of the RDD that it is given,
+so the results of these calls are the RDDs of the operations, one after the other.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
-from firesteel.values.programs import Api, Difference, Job, Operation, Program
+if TYPE_CHECKING:
+    from firesteel.spark.capture.recording import Made, Node
 
 WIDE = frozenset(
     {
@@ -36,60 +38,74 @@ WIDE = frozenset(
         "updateStateByKey",
     }
 )
-"""The operations of DStreams that move records between partitions."""
+"""The operations of DStreams that move records between partitions, unless these are where they belong already."""
 
 
-def with_batches(program: Program) -> tuple[list[Operation], list[Difference]]:
-    """The operations, with the stages of those of DStreams; and where these cannot be told."""
-    stages: dict[int, set[int]] = defaultdict(set)
-    unknown: list[Difference] = []
-    for action in program.actions:
-        jobs = [job for job in program.jobs if job.action == action.id and job.batch is not None]
-        if action.api is not Api.DSTREAM or not jobs:
-            continue
-        away = _away(program, action.operations)
-        for job in jobs:
-            levels = _levels(program, job)
-            if len(levels) != max(away.values(), default=0) + 1 or any(len(level) > 1 for level in levels):
-                message = f"which operations of {action.name} (action {action.id}) ran in which stage is not known"
-                unknown.append(
-                    Difference(f"{message}: job {job.id} has other stages than they have shuffles", job=job.id)
-                )
-                continue
-            for operation, distance in away.items():
-                stages[operation] |= {id_ for id_ in levels[distance] if program.stage[id_].attempts}
-    done = [
-        replace(one, stages=tuple(sorted(stages[one.id]))) if one.api is Api.DSTREAM and stages[one.id] else one
-        for one in program.operations
-    ]
-    return done, unknown[:1]
+@dataclass
+class Batch:
+    """One time that Spark calls PySpark back, for one batch."""
+
+    calls: tuple[int | None, ...]
+    """The user's calls whose work it does."""
+    inputs: list[Node] = field(default_factory=list)
+    results: list[Node] = field(default_factory=list)
+    """The RDDs that methods gave which PySpark called."""
+    last: Node | None = None
+    """The RDD that it gave to Spark."""
+    busy: bool = False
+    """Is such a method running?"""
 
 
-def _away(program: Program, roots: Iterable[int]) -> dict[int, int]:
-    """For each operation how many shuffles lie between it and the output, at most."""
-    found: dict[int, int] = {}
-    waiting = [(one, 0) for one in roots]
-    while waiting:
-        one, distance = waiting.pop()
-        if found.get(one, -1) >= distance:
-            continue
-        found[one] = distance
-        operation = program.operations[one]
-        waiting += [(parent, distance + operation.wide) for parent in operation.parents]
+class Batches:
+    """All that Spark called back so far."""
+
+    def __init__(self) -> None:
+        self.all: list[Batch] = []
+        self._chains: WeakKeyDictionary[Any, tuple[int | None, ...]] = WeakKeyDictionary()
+        self._by_function: dict[int, tuple[Any, tuple[int | None, ...]]] = {}
+        self._callbacks: WeakKeyDictionary[Any, tuple[int | None, ...]] = WeakKeyDictionary()
+
+    def transformed(self, dstream: Any, previous: Any, call: int | None) -> None:
+        """PySpark made a DStream that has a function of its own, or one together with those before it."""
+        joined = dstream.prev is not previous
+        chain = (*self._chains.get(previous, ()), call) if joined else (call,)
+        self._chains[dstream] = chain
+        self._by_function[id(dstream.func)] = (dstream.func, chain)
+
+    def callback(self, made: Any, call: int | None) -> None:
+        """PySpark made something for Spark to call back."""
+        known = self._by_function.get(id(made.func))
+        self._callbacks[made] = known[1] if known is not None else (call,)
+
+    def begins(self, callback: Any) -> Batch:
+        """Spark calls back."""
+        batch = Batch(self._callbacks.get(callback, (None,)))
+        self.all.append(batch)
+        return batch
+
+
+def nodes_of(batches: Batches, operations: list[Made], acted: Mapping[int, tuple[int, ...]]) -> dict[int, list[Node]]:
+    """For each operation of DStreams the RDDs that it had. `acted` has the operations of output calls."""
+    made = {one.call: one for one in operations if one.call is not None}
+    found: dict[int, list[Node]] = {}
+    for batch in batches.all:
+        for operation, node in _told(batch, made, acted):
+            found.setdefault(operation, []).append(node)
     return found
 
 
-def _levels(program: Program, job: Job) -> list[list[int]]:
-    """The stages of a job, by how many shuffles they are away from the last one."""
-    known = {id_ for id_ in job.stages if id_ in program.stage}
-    away: dict[int, int] = {}
-    waiting = [(max(known), 0)] if known else []
-    while waiting:
-        id_, distance = waiting.pop()
-        if away.get(id_, -1) < distance:
-            away[id_] = distance
-            waiting += [(parent, distance + 1) for parent in program.stage[id_].parents if parent in known]
-    levels: list[list[int]] = [[] for _ in range(max(away.values(), default=-1) + 1)]
-    for id_, distance in sorted(away.items()):
-        levels[distance].append(id_)
-    return levels
+def _told(batch: Batch, made: Mapping[int, Made], acted: Mapping[int, tuple[int, ...]]) -> Iterator[tuple[int, Node]]:
+    chain = [made.get(call) if call is not None else None for call in batch.calls]
+    first, last = chain[0], chain[-1]
+    call = batch.calls[0]
+    parents = first.parents if first is not None else acted.get(call, ()) if call is not None else ()
+    if len(parents) == len(batch.inputs):
+        yield from zip(parents, batch.inputs, strict=True)
+    elif parents and batch.inputs:
+        yield parents[-1], batch.inputs[-1]  # before it comes the state of the last batch
+    if last is not None and batch.last is not None:
+        yield last.id, batch.last
+    if len(batch.results) == len(chain):
+        for one, node in zip(chain[:-1], batch.results, strict=False):
+            if one is not None:
+                yield one.id, node

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from firesteel.spark.capture.account import Account, ExecutionSeen
-from firesteel.spark.capture.recording import Made, Recorder
+from firesteel.spark.capture.dstreams import nodes_of
+from firesteel.spark.capture.recording import Made, Node, Recorder
 from firesteel.values.programs import (
     Action,
     Api,
@@ -68,12 +69,19 @@ class Ran:
 
 
 def rdd_operations(recorder: Recorder, ran: Ran) -> list[Operation]:
-    """The operations, with what Spark says of those of RDDs."""
-    return [_operation(made, ran) for made in recorder.operations]
+    """The operations, with what Spark says of those of RDDs and DStreams."""
+    acted = {one.call: one.operations for one in recorder.actions}
+    batches = nodes_of(recorder.batches, recorder.operations, acted)
+    done = []
+    for made in recorder.operations:
+        nodes = [made.node] if made.node is not None else batches.get(made.id, [])
+        handed = acted.get(made.handed_by, ()) if made.handed_by is not None else ()
+        done.append(_operation(replace(made, parents=made.parents or handed), nodes, ran))
+    return done
 
 
-def _operation(made: Made, ran: Ran) -> Operation:
-    rdds = made.node.holders() if made.node is not None else set[int]()
+def _operation(made: Made, nodes: list[Node], ran: Ran) -> Operation:
+    rdds = {rdd for node in nodes for rdd in node.holders()}
     infos = ran.infos(rdds)
     return Operation(
         made.id,
@@ -100,7 +108,7 @@ def rdd_edges(operations: list[Operation], ran: Ran) -> list[Edge]:
     edges = []
     for operation in operations:
         for parent in operation.parents:
-            both = operation.api is Api.RDD and operations[parent].api is Api.RDD
+            both = operation.api is not Api.FRAME and operations[parent].api is not Api.FRAME
             told = ran.is_wide(set(operation.rdds), set(operations[parent].rdds)) if both else None
             edges.append(Edge(parent, operation.id, operation.wide if told is None else told))
     return edges

@@ -20,6 +20,7 @@ from types import FrameType, FunctionType
 from typing import Any
 
 from firesteel.spark.capture.account import CALL
+from firesteel.spark.capture.dstreams import Batch
 from firesteel.spark.capture.recording import Call, Recorder
 from firesteel.spark.capture.surface import LAZY, Listened, Role, is_listened_to, listened
 from firesteel.values.programs import Api, CallSite
@@ -40,6 +41,7 @@ class Wrapping:
                 if is_listened_to(one, name) or name in one.properties:
                     self._listen(one, name, found)
         self._listen_to_rdds()
+        self._listen_to_dstreams()
 
     def remove(self) -> None:
         """Put everything back."""
@@ -65,10 +67,15 @@ class Wrapping:
     def _wrapped(self, one: Listened, name: str, original: Any) -> Any:
         signature = inspect.signature(original)
 
-        def before(arguments: tuple[Any, ...], named: dict[str, Any]) -> Call | _Moving | None:
+        def before(arguments: tuple[Any, ...], named: dict[str, Any]) -> Call | _Moving | Batch | None:
             return self._before(one, name, original, signature, arguments, named)
 
-        return _stand_in(original, before, self._after, self._failed)
+        return _stand_in(original, *self._safely(before, self._after, self._failed))
+
+    def _safely(self, *listeners: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+        """Functions that listen, and never harm the user's program: what one of them cannot do is a difference."""
+        for listener in listeners:
+            yield _safe(listener, self._recorder)
 
     def _before(
         self,
@@ -78,14 +85,18 @@ class Wrapping:
         signature: inspect.Signature,
         arguments: tuple[Any, ...],
         named: dict[str, Any],
-    ) -> Call | _Moving | None:
+    ) -> Call | _Moving | Batch | None:
         """A method is called: what the user calls is written down, once."""
         inside = self._inside
         if inside.call is not None:
             return _Moving(inside.call, arguments[0]) if name == "partitionBy" and arguments else None
-        found, site = _user_frame(sys._getframe(3))
+        found, site = _user_frame(sys._getframe(4))
         if not found:
-            return None
+            batch = inside.batch
+            if batch is None or batch.busy:
+                return None
+            batch.busy = True
+            return batch
         try:
             given = dict(signature.bind(*arguments, **named).arguments)
         except TypeError:
@@ -99,12 +110,16 @@ class Wrapping:
             and not any(isinstance(each, Iterator) for each in given.values())
         ):
             call.again = lambda: original(*arguments, **named).glom().collect()
-        inside.call = call
         if name not in LAZY:
             self._tag(call)
+        inside.call = call
         return call
 
-    def _after(self, call: Call | _Moving, result: Any) -> None:
+    def _after(self, call: Call | _Moving | Batch, result: Any) -> None:
+        if isinstance(call, Batch):
+            call.busy = False
+            self._recorder.resulted(call, result)
+            return
         if isinstance(call, _Moving):
             call.within.wide = call.within.wide or result is not call.owner
             return
@@ -113,7 +128,9 @@ class Wrapping:
         self._untag(call)
         self._recorder.returned(call, result)
 
-    def _failed(self, call: Call | _Moving, error: BaseException) -> None:
+    def _failed(self, call: Call | _Moving | Batch, error: BaseException) -> None:
+        if isinstance(call, Batch):
+            call.busy = False
         if isinstance(call, Call):
             self._inside.call = None
             self._untag(call)
@@ -140,21 +157,58 @@ class Wrapping:
         from pyspark import RDD
         from pyspark.core.rdd import PipelinedRDD
 
-        def initialised(rdd: Any) -> None:
+        def initialised(rdd: Any, *_: Any) -> None:
             call = self._inside.call
-            self._recorder.initialised(rdd, call.number if call is not None else None)
+            self._recorder.initialised(rdd, call.number if call is not None else None, self._inside.batch)
 
         for kind in (RDD, PipelinedRDD):
             original: Any = kind.__init__
-            self._replace(kind, "__init__", original, _followed(original, initialised))
+            self._replace(kind, "__init__", original, _followed(original, _safe(initialised, self._recorder)))
         found: Any = vars(PipelinedRDD)["_jrdd"]
-        self._replace(PipelinedRDD, "_jrdd", found, property(_followed(found.fget, self._recorder.materialised)))
+        told = _safe(self._recorder.materialised, self._recorder)
+        self._replace(PipelinedRDD, "_jrdd", found, property(_followed(found.fget, told)))
+
+    # --- DStreams ---
+
+    def _listen_to_dstreams(self) -> None:
+        from pyspark.streaming.dstream import TransformedDStream
+        from pyspark.streaming.util import TransformFunction
+
+        batches, inside = self._recorder.batches, self._inside
+
+        def number() -> int | None:
+            return inside.call.number if inside.call is not None else None
+
+        def transformed(dstream: Any, previous: Any, *_: Any) -> None:
+            batches.transformed(dstream, previous, number())
+
+        def begins(arguments: tuple[Any, ...], named: dict[str, Any]) -> Batch:
+            inside.batch = batches.begins(arguments[0])
+            return inside.batch
+
+        def ends(batch: Batch, result: Any) -> None:
+            inside.batch = None
+            if result is not None:
+                batch.last = self._recorder.by_rdd.get(result.id())
+
+        def fails(batch: Batch, error: BaseException) -> None:
+            inside.batch = None
+
+        def made(callback: Any, *_: Any) -> None:
+            batches.callback(callback, number())
+
+        init, called = vars(TransformFunction)["__init__"], vars(TransformFunction)["call"]
+        self._replace(TransformFunction, "__init__", init, _followed(init, _safe(made, self._recorder)))
+        self._replace(TransformFunction, "call", called, _stand_in(called, *self._safely(begins, ends, fails)))
+        joined = vars(TransformedDStream)["__init__"]
+        self._replace(TransformedDStream, "__init__", joined, _followed(joined, _safe(transformed, self._recorder)))
 
 
 class _Inside(threading.local):
-    """The call of the user's that this thread is in."""
+    """The call of the user's that this thread is in, and the batch that Spark calls it back for."""
 
     call: Call | None = None
+    batch: Batch | None = None
 
 
 @dataclass(frozen=True)
@@ -183,12 +237,23 @@ def _stand_in(original: Any, before: Any, after: Any, failed: Any) -> Any:
     return _disguised(stand_in, original)
 
 
-def _followed(original: Any, then: Callable[[Any], None]) -> Any:
-    """A method that tells somebody about its object afterwards."""
+def _safe(listener: Callable[..., Any], recorder: Recorder) -> Callable[..., Any]:
+    def safe(*arguments: Any) -> Any:
+        try:
+            return listener(*arguments)
+        except Exception as error:
+            recorder.lost.append(f"firesteel could not write down what was called: {type(error).__name__}: {error}")
+            return None
+
+    return safe
+
+
+def _followed(original: Any, then: Callable[..., None]) -> Any:
+    """A method that tells somebody about its object and arguments afterwards."""
 
     def stand_in(self: Any, *arguments: Any, **named: Any) -> Any:
         result = original(self, *arguments, **named)
-        then(self)
+        then(self, *arguments)
         return result
 
     return _disguised(stand_in, original)
