@@ -327,10 +327,19 @@ def test_a_model_from_the_command_line(spark, tmp_path, capsys):
 @pytest.mark.slow
 def test_errors_of_ansi_mode_are_errors_of_the_model(spark):
     with fs.capture(spark) as dag:
-        spark.createDataFrame([(1,), (0,)], "v int").selectExpr("10 / v", "v + 2147483646").take(1)
+        real = spark.createDataFrame([(1,), (-5,)], "v int").selectExpr("10 / v", "v + 2147483646").collect()
     model = msvl.load(dag.msvl())
+    assert sorted(model.run()[0]) == sorted(map(tuple, real))
+    (name,), (size,) = model.inputs, model.source.inputs[0].sizes
+
+    def run(value: int) -> Any:
+        return model.run({name: [[(value,)], *([[]] * (size.value - 1))]})
+
+    assert run(-10) == [[(-1.0, 2147483636)]]
     with pytest.raises(msvl.RunError, match="division by zero"):
-        model.run()
+        run(0)
+    with pytest.raises(msvl.RunError, match="is not between -2147483648 and 2147483647"):
+        run(2)
 
 
 @pytest.mark.slow

@@ -35,7 +35,11 @@ _OF = "of"
 
 
 def _prepared(words: list[str]) -> list[str]:
-    return [_OF, *words] if words and words[0].endswith(".py") else words
+    """`SCRIPT.py -o FILE -- ARGUMENTS` as argparse can read it: it takes no arguments of a script after an option."""
+    if not words or not words[0].endswith(".py"):
+        return words
+    end = words.index("--") if "--" in words else len(words)
+    return [_OF, *words[:end], *(f"--argument={each}" for each in words[end + 1 :])]
 
 
 def _make(chosen: argparse.Namespace) -> int:
@@ -128,9 +132,11 @@ def _externals(given: Sequence[str]) -> dict[str, Callable[..., Any]]:
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="SCRIPT.py|run|verify")
-    make = actions.add_parser(_OF, help="make a model of a Spark program: firesteel model SCRIPT.py -o model.m")
+    make = actions.add_parser(
+        _OF, help="make a model of a Spark program: firesteel model SCRIPT.py -o model.m -- ARGUMENTS"
+    )
     make.add_argument("script", help="the program, which is run")
-    make.add_argument("arguments", nargs="*", help="its arguments, after --")
+    make.add_argument("--argument", dest="arguments", action="append", default=[], help="one of its arguments")
     make.add_argument("-o", "--output", help="where the model is written; long data goes into a file beside it")
     make.add_argument(
         "--style", choices=["edges", "paper"], default="edges", help="paper: a rendering that does not run"
