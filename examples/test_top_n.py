@@ -14,6 +14,7 @@ import pytest
 import firesteel as fs
 
 if TYPE_CHECKING:
+    from pyspark import RDD
     from pyspark.sql import SparkSession
 
 
@@ -26,8 +27,9 @@ def top_n(spark: SparkSession, path: Path) -> list[tuple[str, int]]:
 def sorted_twice(spark: SparkSession, path: Path) -> list[tuple[str, int]]:
     """Somebody sorts before the sums as well. The result is the same, and costs a shuffle more."""
     lines = spark.sparkContext.textFile(str(path), 5)
-    urls = lines.filter(lambda x: len(x.split(" ")) > 10).map(lambda x: (x.split(" ")[10], 1)).sortByKey()
-    return urls.reduceByKey(lambda a, b: a + b).sortBy(lambda p: p[1], ascending=False).take(5)
+    urls = lines.filter(lambda x: len(x.split(" ")) > 10).map(lambda x: (x.split(" ")[10], 1))
+    by_name: RDD[tuple[str, int]] = urls.sortByKey()
+    return by_name.reduceByKey(lambda a, b: a + b).sortBy(lambda p: p[1], ascending=False).take(5)
 
 
 def clicks(folder: Path) -> Path:

@@ -23,7 +23,19 @@ if TYPE_CHECKING:
 
 
 class Dag:
-    """The program that Spark ran: operations and actions of the user's, jobs and stages of Spark's."""
+    """The program that Spark ran: operations and actions of the user's, jobs and stages of Spark's.
+
+    `fs.capture` and `fs.dag_of` make it. `print(dag)` shows it, `dag.draw` draws it.
+
+    >>> import firesteel as fs
+    >>> dag = fs.dag_of("tests/history/logs/lost_block.zst")
+    >>> [(edge.source, edge.target) for edge in dag.edges if edge.wide]
+    [(2, 3)]
+    >>> [(job.stages, job.skipped) for job in dag.jobs][1]
+    ((2, 3), (2,))
+    >>> dag.differences
+    ()
+    """
 
     def __init__(self) -> None:
         self._program = Program()

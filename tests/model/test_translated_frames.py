@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -271,6 +272,35 @@ def test_explode():
 def test_the_rest_is_refused_by_name(plan, said):
     with pytest.raises(InvalidArgument, match=said):
         run(plan)
+
+
+def test_sources_that_look_alike_are_told_apart_by_their_columns_ids():
+    twin = node("LogicalRDD", output=(column(21, "string"), column(22)))
+    operations = [
+        Operation(n, "createDataFrame", Api.FRAME, plan=plan, partitions=1, reader=lambda data=data: [data])
+        for n, (plan, data) in enumerate([(SOURCE, [("one", 1)]), (twin, [("two", 2)])])
+    ]
+
+    def named(leaf: Node) -> Node:
+        return Node(
+            leaf.kind,
+            (),
+            tuple(replace(each, name=f"c{(each.id or 0) % 10}") for each in leaf.output),
+            {},
+            False,
+            HANDLES,
+            0,
+        )
+
+    def collected(plan: Node) -> Any:
+        made = [replace(each, plan=named(each.plan)) for each in operations]
+        made.append(Operation(2, "select", Api.FRAME, (0, 1), plan=plan))
+        return msvl.load(model_of(Program(tuple(made), (), (Action(0, "collect", Api.FRAME, (2,)),)))).run()
+
+    assert collected(node("Union", named(SOURCE), named(twin))) == [[("one", 1), ("two", 2)]]
+    again = node("LogicalRDD", output=(column(31, "string"), column(32)))
+    with pytest.raises(InvalidArgument, match="is one of several that look alike"):
+        collected(named(again))
 
 
 def test_actions_that_have_no_translation_are_refused():

@@ -172,6 +172,17 @@ def test_an_action_that_failed_is_refused():
         model_of(Program(tuple(script.operations), tuple(script.edges), (failed,)))
 
 
+@pytest.mark.parametrize(
+    ("name", "wide"),
+    [("map", False), ("filter", False), ("mapPartitions", False), ("reduceByKey", True), ("sortBy", True)],
+)
+def test_a_program_without_its_functions_is_refused(name, wide):
+    script = counting(["a"])
+    script.act("collect", script.add(name, 2, wide=wide))
+    with pytest.raises(InvalidArgument, match=rf"of {name} \(script.py:4\) is not known, so it has no model"):
+        model_of(script.program)
+
+
 def test_inputs_have_to_fit():
     script = counting(["a", "b"])
     script.act("collect", 2)

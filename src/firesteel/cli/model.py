@@ -35,39 +35,28 @@ _OF = "of"
 
 
 def _prepared(words: list[str]) -> list[str]:
-    return [_OF, *words] if words and words[0].endswith(".py") else words
+    """`SCRIPT.py -o FILE -- ARGUMENTS` as argparse can read it: it takes no arguments of a script after an option."""
+    if not words or not words[0].endswith(".py"):
+        return words
+    end = words.index("--") if "--" in words else len(words)
+    return [_OF, *words[:end], *(f"--argument={each}" for each in words[end + 1 :])]
 
 
 def _make(chosen: argparse.Namespace) -> int:
     """Runs a script, captures what it does with Spark, and writes the model."""
-    from firesteel.dags import capture
-    from firesteel.spark.session.start import session
+    from firesteel.cli.dag import _run as captured
 
     script = Path(chosen.script)
     if not script.is_file():
         raise InvalidArgument(f"{described('SCRIPT', str(script))} is not a file")
-    spark = session()
-    with capture(spark) as dag, _going_on(), contextlib.redirect_stdout(sys.stderr):
-        _run_script(script, chosen.arguments)
+    with _going_on(), contextlib.redirect_stdout(sys.stderr):
+        dag, failed = captured(script, chosen.arguments)
+    if failed:
+        raise InvalidArgument(f"{described('SCRIPT', str(script))} failed, so there is no model of it")
     text = dag.msvl(style=chosen.style, path=chosen.output)
     if chosen.output is None:
         print(text)
     return 0
-
-
-def _run_script(script: Path, arguments: Sequence[str]) -> None:
-    """As `python SCRIPT ARGUMENTS` would."""
-    import runpy
-
-    words, path = sys.argv, sys.path
-    sys.argv, sys.path = [str(script), *arguments], [str(script.parent), *sys.path]
-    try:
-        runpy.run_path(str(script), run_name="__main__")
-    except SystemExit as ended:
-        if ended.code not in (None, 0):
-            raise InvalidArgument(f"{script} ended with the exit code {ended.code}") from None
-    finally:
-        sys.argv, sys.path = words, path
 
 
 @contextlib.contextmanager
@@ -143,9 +132,11 @@ def _externals(given: Sequence[str]) -> dict[str, Callable[..., Any]]:
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="SCRIPT.py|run|verify")
-    make = actions.add_parser(_OF, help="make a model of a Spark program: firesteel model SCRIPT.py -o model.m")
+    make = actions.add_parser(
+        _OF, help="make a model of a Spark program: firesteel model SCRIPT.py -o model.m -- ARGUMENTS"
+    )
     make.add_argument("script", help="the program, which is run")
-    make.add_argument("arguments", nargs="*", help="its arguments, after --")
+    make.add_argument("--argument", dest="arguments", action="append", default=[], help="one of its arguments")
     make.add_argument("-o", "--output", help="where the model is written; long data goes into a file beside it")
     make.add_argument(
         "--style", choices=["edges", "paper"], default="edges", help="paper: a rendering that does not run"

@@ -233,7 +233,19 @@ def test_names_in_the_user_s_words(spark):
     assert all(one.jobs for one in dag.actions) and dag.differences == ()
 
 
-def test_columns_of_functions(spark):
+def test_functions_in_columns(spark):
+    with fs.capture(spark) as dag:
+        twice = F.udf(lambda x: 2 * x, "long")
+        spark.range(3).select(twice("id")).filter("true").collect()
+    assert [[one.source for one in operation.functions] for operation in dag.operations] == [
+        [],
+        ["lambda x: 2 * x"],
+        [],
+    ]
+    assert dag.operations[1].functions[0].object(4) == 8
+
+
+def test_a_function_of_frames(spark):
     with fs.capture(spark) as dag:
         spark.range(3).transform(lambda frame: frame.withColumn("more", F.col("id") + 1)).collect()
     assert names(dag) == ["range", "withColumn"]

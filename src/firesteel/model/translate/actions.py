@@ -43,9 +43,7 @@ def _folded(zero: str, add: Callable[[str, str], str], combine: Callable[[str, s
 
 
 def _users(builder: Builder, action: Action, parameter: str, count: int) -> Callable[..., str]:
-    found = builder.users(action, parameter, count)
-    assert found is not None, parameter
-    return found.text
+    return builder.needed(action, parameter, count).text
 
 
 def _key(builder: Builder, action: Action) -> Callable[[str], str]:

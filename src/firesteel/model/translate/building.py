@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from firesteel.errors import InvalidArgument
 from firesteel.model.translate.functions import Functions, Made
 from firesteel.model.translate.names import Names
 from firesteel.values.programs import Action, Function, Operation, Program
@@ -130,6 +131,17 @@ class Builder:
             return None
         label = self.label(what) if isinstance(what, Operation) else what.name
         return self.functions.made(found, f"{label}_{parameter}", count, iterates=iterates)
+
+    def needed(self, what: Operation | Action, parameter: str, count: int, *, iterates: bool = False) -> Made:
+        """The function that the user gave for a parameter; refused where it is not known."""
+        found = self.users(what, parameter, count, iterates=iterates)
+        if found is None:
+            place = f" ({what.call_site})" if what.call_site is not None else ""
+            raise InvalidArgument(
+                f"the function {parameter} of {what.name}{place} is not known, so it has no model. A program that was "
+                "read from an event log has no functions: capture it with fs.capture"
+            )
+        return found
 
     def parent(self, operation: Operation, place: int = 0) -> Operation:
         return self.program.operations[operation.parents[place]]

@@ -18,19 +18,19 @@ def real_stages(builder: Builder) -> dict[int, int]:
     found: dict[int, int] = {}
     for stage in builder.stages:
         wanted = set(stage.operations)
-        ids = [each for job in _jobs(program, stage.after) for each in program.job[job].stages]
-        for each in sorted(ids):
-            real = program.stage.get(each)
-            if real is not None and each not in found.values() and set(real.operations) == wanted:
+        for each in _ran(program, stage.after):
+            if each not in found.values() and set(program.stage[each].operations) == wanted:
                 found[stage.number] = each
                 break
     return found
 
 
-def _jobs(program: Program, action: int) -> tuple[int, ...]:
-    """The jobs of an action, and those that its operations started before it."""
-    early = [job.id for job in program.jobs if job.action is None and job.operation is not None]
-    return (*early, *program.actions[action].jobs)
+def _ran(program: Program, action: int) -> list[int]:
+    """The stages that ran for an action, then those that ran for its operations before, which it did not run again."""
+    own = [program.job[job] for job in program.actions[action].jobs]
+    early = [job for job in program.jobs if job.action is None and job.operation is not None]
+    ids = [each for job in (*own, *early) for each in sorted(job.stages) if each not in job.skipped]
+    return [each for each in dict.fromkeys(ids) if each in program.stage and program.stage[each].attempts > 0]
 
 
 def trace(builder: Builder, events: Iterable[Mapping[str, Any]]) -> list[dict[str, bool]]:

@@ -73,10 +73,20 @@ class Lowering:
         raise refused(f"the operator {node.kind}")
 
     def _leaf(self, node: Any) -> int:
-        for operation in self.program.operations:
-            if operation.plan is not None and operation.is_source and _same_source(operation.plan, node):
-                return self.source(operation)
-        raise refused(f"the source {node.kind}", "is not one whose records can be read, so it has no translation")
+        """The source that a leaf of a plan reads. A second use of a source in a plan has columns with other ids."""
+        sources = [
+            (operation, leaf)
+            for operation in self.program.operations
+            if operation.plan is not None and operation.is_source and (leaf := _leaf_of(operation.plan)) is not None
+        ]
+        same = [operation for operation, leaf in sources if leaf.kind == node.kind and leaf.ids == node.ids]
+        alike = [
+            operation for operation, leaf in sources if leaf.kind == node.kind and _columns(leaf) == _columns(node)
+        ]
+        if same or len(alike) == 1:
+            return self.source((same or alike)[0])
+        why = "is not one whose records can be read" if not alike else "is one of several that look alike"
+        raise refused(f"the source {node.kind}", f"{why}, so it has no translation")
 
     def source(self, operation: Operation) -> int:
         if operation.id not in self._sources:
@@ -194,18 +204,14 @@ class Lowering:
         return self.add("flatMap", [both], {"f": Defined(("group",), body)})
 
 
-def _same_source(plan: Any, leaf: Any) -> bool:
-    """Is a leaf of a plan the source of an operation? A second use of a source has columns with other ids."""
-    plans = [each for each in plan.walk() if not each.children]
-    return (
-        len(plans) == 1
-        and plans[0].kind == leaf.kind
-        and (
-            plans[0].ids == leaf.ids
-            or [(each.name, each.data_type) for each in plans[0].output]
-            == [(each.name, each.data_type) for each in leaf.output]
-        )
-    )
+def _leaf_of(plan: Any) -> Any:
+    """The only leaf of a plan; None where it has several."""
+    leaves = [each for each in plan.walk() if not each.children]
+    return leaves[0] if len(leaves) == 1 else None
+
+
+def _columns(node: Any) -> list[tuple[str, str]]:
+    return [(each.name, each.data_type) for each in node.output]
 
 
 def row_of(value: Any) -> Any:

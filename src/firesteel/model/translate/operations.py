@@ -22,12 +22,12 @@ def translation(operation: Operation) -> Translation:
     return NARROW.get(operation.name) or WIDE.get(operation.name) or _unknown
 
 
-def _by_record(update: Callable[[Made | None, str], str], parameter: str = "f") -> Translation:
+def _by_record(update: Callable[[Made, str], str]) -> Translation:
     """An operation that handles one record after the other: what becomes of `out`, given the user's function."""
 
     def build(builder: Builder, operation: Operation, partition: int, task: Task) -> str:
         before = builder.build(builder.parent(operation), partition, task)
-        users = builder.users(operation, parameter, 1)
+        users = builder.needed(operation, "f", 1)
         name = builder.function(operation, "", lambda name: templates.each(name, update(users, "records[i]")))
         out = builder.buffer(operation, partition, task)
         task.steps.append(f"{name}({before}, {out})")
@@ -36,14 +36,22 @@ def _by_record(update: Callable[[Made | None, str], str], parameter: str = "f") 
     return build
 
 
-def _called(users: Made | None, *arguments: str) -> str:
-    return arguments[-1] if users is None else users.text(*arguments)
+def _plainly(update: str) -> Translation:
+    """An operation that needs no function of the user's."""
+
+    def build(builder: Builder, operation: Operation, partition: int, task: Task) -> str:
+        before = builder.build(builder.parent(operation), partition, task)
+        name = builder.function(operation, "", lambda name: templates.each(name, update))
+        out = builder.buffer(operation, partition, task)
+        task.steps.append(f"{name}({before}, {out})")
+        return out
+
+    return build
 
 
 def _filter(builder: Builder, operation: Operation, partition: int, task: Task) -> str:
     before = builder.build(builder.parent(operation), partition, task)
-    users = builder.users(operation, "f", 1)
-    test = "truth(records[i])" if users is None else users.test("records[i]")
+    test = builder.needed(operation, "f", 1).test("records[i]")
 
     def make(name: str) -> str:
         loop = templates.through_some("records", test, "out := append(out, records[i])")
@@ -58,13 +66,13 @@ def _filter(builder: Builder, operation: Operation, partition: int, task: Task) 
 def _partitions(with_index: bool) -> Translation:
     def build(builder: Builder, operation: Operation, partition: int, task: Task) -> str:
         before = builder.build(builder.parent(operation), partition, task)
-        users = builder.users(operation, "f", 2 if with_index else 1, iterates=True)
+        users = builder.needed(operation, "f", 2 if with_index else 1, iterates=True)
         index = ["p"] if with_index else []
         parameters = ["list records", "list out[]"] if not with_index else ["int p", "list records", "list out[]"]
         name = builder.function(
             operation,
             "",
-            lambda name: templates.emitting(name, f"tolist({_called(users, *index, 'records')})", parameters),
+            lambda name: templates.emitting(name, f"tolist({users.text(*index, 'records')})", parameters),
         )
         out = builder.buffer(operation, partition, task)
         task.steps.append(f"{name}({f'{partition}, ' if with_index else ''}{before}, {out})")
@@ -229,15 +237,13 @@ def literal(value: Any) -> str:
 
 NARROW: dict[str, Translation] = {
     **dict.fromkeys(("parallelize", "textFile", "range", "emptyRDD", "wholeTextFiles", "createDataFrame"), _source),
-    "map": _by_record(lambda f, x: f"out := append(out, {_called(f, x)})"),
-    "flatMap": _by_record(lambda f, x: f"out := extend(out, tolist({_called(f, x)}))"),
-    "mapValues": _by_record(lambda f, x: f"out := append(out, ({x}[0], {_called(f, f'{x}[1]')}))"),
-    "flatMapValues": _by_record(
-        lambda f, x: f"out := extend(out, [({x}[0], v) for v in tolist({_called(f, f'{x}[1]')})])"
-    ),
-    "keyBy": _by_record(lambda f, x: f"out := append(out, ({_called(f, x)}, {x}))"),
-    "keys": _by_record(lambda f, x: f"out := append(out, {x}[0])"),
-    "values": _by_record(lambda f, x: f"out := append(out, {x}[1])"),
+    "map": _by_record(lambda f, x: f"out := append(out, {f.text(x)})"),
+    "flatMap": _by_record(lambda f, x: f"out := extend(out, tolist({f.text(x)}))"),
+    "mapValues": _by_record(lambda f, x: f"out := append(out, ({x}[0], {f.text(f'{x}[1]')}))"),
+    "flatMapValues": _by_record(lambda f, x: f"out := extend(out, [({x}[0], v) for v in tolist({f.text(f'{x}[1]')})])"),
+    "keyBy": _by_record(lambda f, x: f"out := append(out, ({f.text(x)}, {x}))"),
+    "keys": _plainly("out := append(out, records[i][0])"),
+    "values": _plainly("out := append(out, records[i][1])"),
     "filter": _filter,
     "mapPartitions": _partitions(with_index=False),
     "mapPartitionsWithIndex": _partitions(with_index=True),
@@ -248,8 +254,5 @@ NARROW: dict[str, Translation] = {
     "zip": _zip,
     "zipWithIndex": _zip_with_index,
     "sample": _sample,
-    **dict.fromkeys(
-        ("cache", "persist", "unpersist", "setName", "checkpoint"),
-        _by_record(lambda f, x: f"out := append(out, {x})"),
-    ),
+    **dict.fromkeys(("cache", "persist", "unpersist", "checkpoint"), _plainly("out := append(out, records[i])")),
 }

@@ -169,16 +169,14 @@ def _merge_writer(how: Merging) -> Write:
 
 
 def _reduce_by_key(builder: Builder, operation: Operation) -> Merging:
-    users = builder.users(operation, "func", 2)
-    assert users is not None
+    users = builder.needed(operation, "func", 2)
     return Merging(_first, _second, lambda v: v, users.text, users.text)
 
 
 def _fold_by_key(builder: Builder, operation: Operation) -> Merging:
     from firesteel.model.translate.operations import literal
 
-    users = builder.users(operation, "func", 2)
-    assert users is not None
+    users = builder.needed(operation, "func", 2)
     zero = literal(argument(operation, "zeroValue"))
     return Merging(_first, _second, lambda v: users.text(zero, v), users.text, users.text)
 
@@ -186,19 +184,14 @@ def _fold_by_key(builder: Builder, operation: Operation) -> Merging:
 def _aggregate_by_key(builder: Builder, operation: Operation) -> Merging:
     from firesteel.model.translate.operations import literal
 
-    add, combine = builder.users(operation, "seqFunc", 2), builder.users(operation, "combFunc", 2)
-    assert add is not None
-    assert combine is not None
+    add, combine = builder.needed(operation, "seqFunc", 2), builder.needed(operation, "combFunc", 2)
     zero = literal(argument(operation, "zeroValue"))
     return Merging(_first, _second, lambda v: add.text(zero, v), add.text, combine.text)
 
 
 def _combine_by_key(builder: Builder, operation: Operation) -> Merging:
-    create = builder.users(operation, "createCombiner", 1)
-    merge, combine = builder.users(operation, "mergeValue", 2), builder.users(operation, "mergeCombiners", 2)
-    assert create is not None
-    assert merge is not None
-    assert combine is not None
+    create = builder.needed(operation, "createCombiner", 1)
+    merge, combine = builder.needed(operation, "mergeValue", 2), builder.needed(operation, "mergeCombiners", 2)
     return Merging(_first, _second, create.text, merge.text, combine.text)
 
 
@@ -211,8 +204,7 @@ def _grouping(
 
 
 def _group_by(builder: Builder, operation: Operation) -> Merging:
-    users = builder.users(operation, "f", 1)
-    assert users is not None
+    users = builder.needed(operation, "f", 1)
     return _grouping(users.text, lambda x, place: x)
 
 
@@ -287,8 +279,7 @@ def _round_robin(builder: Builder, operation: Operation) -> str:
 def _sort_key(builder: Builder, operation: Operation, x: str) -> tuple[str, str]:
     """The key of a record, and what keys are compared by."""
     if operation.name == "sortBy":
-        users = builder.users(operation, "keyfunc", 1)
-        key = x if users is None else users.text(x)
+        key = builder.needed(operation, "keyfunc", 1).text(x)
         return key, key
     users = builder.users(operation, "keyfunc", 1)
     return f"{x}[0]", f"{x}[0]" if users is None else users.text(f"{x}[0]")
