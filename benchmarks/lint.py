@@ -9,8 +9,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import firesteel as fs
 from run import Bound, load_module
+
+import firesteel as fs
 
 ROUNDS = 5
 

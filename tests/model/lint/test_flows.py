@@ -215,7 +215,7 @@ def test_a_reducer_is_tested_with_values_of_the_program():
 
 
 def test_sums_of_floating_point_numbers_are_not_reported_by_themselves():
-    help = Help(sample=lambda operation: [("a", 0.1)], reducer=lambda function, values: "it rounds")
+    help = Help(sample=lambda operation: [("a", 0.1)], reducer=lambda function, values: None)
     made = program(("reduceByKey", f(add, "func")))
     facts = Facts(made, help)
     assert {reason.touch for reason, _ in facts.surviving} == {Touch.DIGITS}

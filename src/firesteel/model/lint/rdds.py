@@ -215,12 +215,12 @@ class Records:
         if keyed and makes_numbers(self._program.operations[source].functions):
             return []
         values = [_second(record) if keyed else record for record in self._help.sample(source)]
+        if values and all(isinstance(value, float) for value in values) and merge_of(function.object) is Merge.BY_TYPE:
+            text = f"{one.name} adds floating-point numbers, which rounds in the order in which they arrive"
+            return [Reason("float-sum", text, id_, Touch.DIGITS)]
         evidence = self._help.reducer(function.object, values) if values else None
         if evidence is None:
             return []
-        if all(isinstance(value, float) for value in values):
-            text = f"{one.name} adds floating-point numbers, which rounds in the order in which they arrive: {evidence}"
-            return [Reason("float-sum", text, id_, Touch.DIGITS)]
         text = f"{one.name} merges with `{function.name}`, whose result hangs on the order of its arguments: {evidence}"
         return [Reason("reducer-not-commutative", text, id_)]
 
