@@ -1,6 +1,7 @@
 """A lint as a whole, on programs made by hand: comments that switch rules off, reuse, notes. Without Spark."""
 
 import random
+from operator import add
 
 import pytest
 
@@ -115,3 +116,10 @@ def test_ignore_leaves_rules_out():
     made = program([operation(0, "parallelize"), operation(1, "groupByKey", 0)], ("first", 1))
     assert rules(made) == ["take-without-order"]
     assert rules(made, ignore=["take-without-order"]) == []
+
+
+def test_how_sums_round_is_not_reported_by_itself():
+    steps = [operation(0, "parallelize"), Operation(1, "reduceByKey", Api.RDD, (0,), (Function("func", add),))]
+    help = Help(sample=lambda id_: [("a", 0.5)])
+    found = linted(program(steps, ("collect", 1)), help=help)
+    assert found.findings == () and found.levels[1].level is Level.INDETERMINATE
