@@ -73,7 +73,7 @@ def _unbounded(facts: Facts) -> Iterable[Found]:
     for node in _streaming(facts, "Join"):
         if all(child.is_streaming for child in node.children) and not _is_bounded(node):
             yield Found(
-                "this join of two streams is not bound in time from both sides: Spark keeps rows of one or both for ever",
+                "this join of two streams is not bound in time from both sides: Spark keeps rows for ever",
                 facts.plans.owner(node),
             )
     for node in _streaming(facts, "FlatMapGroupsInPandasWithState"):
