@@ -30,7 +30,7 @@ DOCS = ROOT / "docs"
 PICTURES = runpy.run_path(str(ROOT / "tools" / "pictures.py"))["PICTURES"]
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 FENCE = re.compile(r"^( *)```(\w*)(.*)\n((?:.*\n)*?)\1```$", re.MULTILINE)
-USES_SPARK = re.compile(r"fs\.(for_all|run|stable|equivalent|assert_same|session|events|watch)\(|def test_")
+USES_SPARK = re.compile(r"fs\.(for_all|run|stable|equivalent|assert_same|session|events|watch|capture)\(|def test_")
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def test_a_thread_that_calls_spark_directly(spark, context):
 
 def test_a_capture_within_a_capture(spark):
     with fs.capture(spark) as dag:
-        with pytest.raises(fs.InvalidArgument, match="another fs.capture runs already"), fs.capture(spark):
+        with pytest.raises(fs.InvalidArgument, match="another"), fs.capture(spark):
             pass
         spark.range(3).count()
     assert names(dag) == ["range"] and len(dag.actions) == 1
@@ -233,7 +233,19 @@ def test_names_in_the_user_s_words(spark):
     assert all(one.jobs for one in dag.actions) and dag.differences == ()
 
 
-def test_columns_of_functions(spark):
+def test_functions_in_columns(spark):
+    with fs.capture(spark) as dag:
+        twice = F.udf(lambda x: 2 * x, "long")
+        spark.range(3).select(twice("id")).filter("true").collect()
+    assert [[one.source for one in operation.functions] for operation in dag.operations] == [
+        [],
+        ["lambda x: 2 * x"],
+        [],
+    ]
+    assert dag.operations[1].functions[0].object(4) == 8
+
+
+def test_a_function_of_frames(spark):
     with fs.capture(spark) as dag:
         spark.range(3).transform(lambda frame: frame.withColumn("more", F.col("id") + 1)).collect()
     assert names(dag) == ["range", "withColumn"]
@@ -263,7 +275,7 @@ with fs.capture(spark) as dag:
     spark.sparkContext.parallelize([1, 2], 2).map(lambda x: x).count()
     spark.range(4).filter("id > 2").count()
     spark.stop()
-print([one.name for one in dag.operations], [len(one.jobs) for one in dag.actions], [str(one) for one in dag.differences])
+print([one.name for one in dag.operations], [len(one.jobs) for one in dag.actions], *dag.differences)
 try:
     with fs.capture(spark):
         pass

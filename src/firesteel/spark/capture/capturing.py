@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.spark.capture.account import Account, ExecutionSeen, account_of
-from firesteel.spark.capture.executions import Executions
+from firesteel.spark.capture.executions import Executions, function_in
 from firesteel.spark.capture.frames import Placed, added_by, parents_in, with_stages
 from firesteel.spark.capture.matching import (
     Ran,
@@ -24,9 +24,11 @@ from firesteel.spark.capture.wrapping import Wrapping
 from firesteel.spark.failures import SubjectFailure
 from firesteel.spark.plans.reader import read_all
 from firesteel.spark.plans.tree import Node
-from firesteel.values.programs import Api, Difference, Execution, Operation, Program
+from firesteel.values.programs import Api, Difference, Execution, Function, Operation, Program
 
 _one_at_a_time = threading.Lock()
+_WITH_COLUMNS = frozenset({"Project", "Filter", "Aggregate", "Window", "Sort", "Join", "Generate"})
+"""The nodes of plans that compute columns of the user's."""
 
 
 class Capturing:
@@ -77,7 +79,14 @@ class Capturing:
         places = [*self._places(whole, executions, plans, account)]
         operations, edges = with_stages(operations, edges, places, account)
         whole = program_of(self._recorder, account, operations, edges, executions, [])
-        return replace(whole, differences=(*self._lost, *differences_of(self._recorder, whole, ran)))
+        return replace(
+            whole,
+            differences=(
+                *self._lost,
+                *map(Difference, self._recorder.lost),
+                *differences_of(self._recorder, whole, ran),
+            ),
+        )
 
     # --- plans ---
 
@@ -106,11 +115,25 @@ class Capturing:
     def _with_plan(self, operation: Operation, plans: dict[int, Node]) -> Operation:
         """An operation with its plan, and with what it reads through views."""
         plan = plans[operation.id]
-        known = {id(plan): one for one, plan in reversed(plans.items()) if one < operation.id}
-        parents = operation.parents or parents_in(plan, known)
+        parents = operation.parents
+        if not parents:
+            known = {id(plan): one for one, plan in reversed(plans.items()) if one < operation.id}
+            parents = parents_in(plan, known)
+        functions = (*operation.functions, *self._functions(plan, [plans[one] for one in parents if one in plans]))
+        operation = replace(operation, functions=functions)
         if operation.earlier and parents:  # something that is not listened to made it, of what the block made
             return replace(operation, name=plan.kind, plan=plan, parents=parents, earlier=False)
         return replace(operation, plan=plan, parents=parents)
+
+    def _functions(self, plan: Node, parents: list[Node]) -> Iterator[Function]:
+        """The functions in columns that an operation added, as `udf` makes them."""
+        for node in added_by(plan, parents)[0]:
+            for top in node.expressions if node.kind in _WITH_COLUMNS else ():
+                for expression in top.walk():
+                    if expression.kind == "PythonUDF":
+                        function = function_in(self._spark, expression)
+                        if function is not None:
+                            yield Function(str(expression.arguments.get("name")), function)
 
     # --- executions ---
 
@@ -171,6 +194,8 @@ class Capturing:
                 roots = (execution.operation,)
             if found is not None and roots:
                 yield self._placed(program, found, roots, plans, account)
+        if self._spark.sparkContext._jsc is None:
+            return
         for operation in program.operations:
             parents = [program.operations[one] for one in operation.parents]
             if operation.api is Api.RDD and operation.stages and [one.api for one in parents] == [Api.FRAME]:
@@ -195,8 +220,8 @@ def _refuse(spark: Any) -> None:
     """Refuse what is not a session in this process that runs."""
     if type(spark).__module__.startswith("pyspark.sql.connect"):
         raise InvalidArgument(
-            f"{described('spark', spark)} belongs to Spark Connect, where the program that runs is on a server and cannot be "
-            "seen: set spark.eventLog.enabled and spark.eventLog.dir there, and hand the log to fs.dag_of(path)"
+            f"{described('spark', spark)} belongs to Spark Connect, where the program that runs is on a server and "
+            "cannot be seen: set spark.eventLog.enabled and spark.eventLog.dir there, and hand its log to fs.dag_of"
         )
     if not hasattr(spark, "sparkContext"):
         raise InvalidArgument(f"{described('spark', spark)} is not a Spark session: write fs.capture(fs.session())")

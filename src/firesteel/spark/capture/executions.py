@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from firesteel.spark.jvm import class_named, compiled, new
+from firesteel.spark.jvm import class_named, compiled, java_class, new
+from firesteel.spark.plans.tree import Expression
 
 _CLASS = "firesteel.Executions"
 _BESIDE = "org.apache.spark.sql.execution.SparkPlan"
@@ -148,3 +149,15 @@ class Executions:
             below = tuple(made[place] for place in children)
             made.append(Physical(id_, kind, frozenset(output), below, tuple(made[place] for place in subqueries)))
         return made[-1]
+
+
+def function_in(spark: Any, udf: Expression) -> Any:
+    """The function of a PythonUDF, unpickled; None where it cannot be, or is too large for the plan."""
+    from pyspark.serializers import CloudPickleSerializer
+
+    byte = java_class(spark.sparkContext._gateway, "scala.reflect.ClassTag").Byte()
+    try:
+        command = CloudPickleSerializer().loads(bytes(udf.handle.func().command().toArray(byte)))  # type: ignore[no-untyped-call]
+    except Exception:  # whatever unpickling somebody's function raises
+        return None
+    return command[0] if isinstance(command, tuple) and callable(command[0]) else None

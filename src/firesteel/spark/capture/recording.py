@@ -7,20 +7,27 @@ not have been asked for anyway, but for the ids of RDDs that exist.
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from firesteel.spark.capture.data_sets import (
+    LOOKED_AT,
+    Reader,
+    api_of,
+    batch_function,
+    functions_in,
+    id_of,
+    is_builder,
+    is_data,
+    reading,
+)
 from firesteel.spark.capture.dstreams import WIDE, Batch, Batches
-from firesteel.spark.capture.surface import KEEPING, LAZY, Role, builders
+from firesteel.spark.capture.surface import KEEPING, LAZY, Role
 from firesteel.values.programs import Api, CallSite, Function, Ref
-
-Reader = Callable[[], list[list[Any]]]
 
 
 @dataclass(eq=False)
@@ -132,6 +139,8 @@ class Recorder:
         self.operations: list[Made] = []
         self.actions: list[Acted] = []
         self.calls: list[Call] = []
+        self.lost: list[str] = []
+        """What could not be written down."""
         self.nodes: WeakKeyDictionary[Any, Node] = WeakKeyDictionary()
         self.by_rdd: dict[int, Node] = {}
         self._frames: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
@@ -153,8 +162,8 @@ class Recorder:
         with self._lock:
             call.ended = time.time()
             self._keep(call)
-            results = result if isinstance(result, list) and result and all(map(_is_data, result)) else [result]
-            if _is_data(results[0]):
+            results = result if isinstance(result, list) and result and all(map(is_data, result)) else [result]
+            if is_data(results[0]):
                 if call.owner is not result:
                     for one in results:
                         self._made(call, one)
@@ -186,18 +195,18 @@ class Recorder:
         for parameter, value in call.given.items():
             arguments[parameter], others = self._argument(value)
             parents += others
-            functions += [Function(parameter, one) for one in _functions(value)]
+            functions += [Function(parameter, one) for one in functions_in(value)]
         name = f"{before.name}.{call.name}" if before else call.name
         return Builder(name, tuple(parents), tuple(functions), arguments)
 
     def _argument(self, value: Any) -> tuple[Any, list[int]]:
         """An argument with references for the data sets in it, and these."""
-        if _is_data(value):
+        if is_data(value):
             operation = self.operation_of(value)
             return Ref(operation), [operation]
         if is_builder(value) and value in self._builders:
             return self._builders[value], list(self._builders[value].parents)
-        if isinstance(value, list | tuple) and value and any(_is_data(each) for each in value[:100]):
+        if isinstance(value, list | tuple) and value and any(is_data(each) for each in value[:LOOKED_AT]):
             both = [self._argument(each) for each in value]
             return tuple(each for each, _ in both), [one for _, several in both for one in several]
         return value, []
@@ -208,13 +217,13 @@ class Recorder:
         if self._known(result) is not None:
             return  # the user asked for something that exists, as a second `df.rdd` does
         said = self._described(call)
-        made = self._new(said.name, _api_of(result), said.parents, said.functions, call.call_site, said.arguments)
+        made = self._new(said.name, api_of(result), said.parents, said.functions, call.call_site, said.arguments)
         made.call = call.number
         made.wide = call.wide if made.api is not Api.DSTREAM else call.name in WIDE
         made.cached = call.name in KEEPING
         self._bind(made, result)
         if not said.parents:
-            made.reader = call.again if made.api is Api.RDD and call.again else _reading(result)
+            made.reader = call.again if made.api is Api.RDD and call.again else reading(result)
 
     def _new(
         self,
@@ -276,8 +285,8 @@ class Recorder:
         known = self._known(data)
         if known is not None:
             return known
-        api = _api_of(data)
-        batch = _batch_of(data)
+        api = api_of(data)
+        batch = batch_function(data)
         if batch is not None:
             parents = tuple(self._streams_of(batch))
             made = self._new("foreachBatch()", api, parents)
@@ -304,7 +313,7 @@ class Recorder:
                 return
 
     def _known(self, data: Any) -> int | None:
-        if _api_of(data) is Api.RDD:
+        if api_of(data) is Api.RDD:
             node = self.nodes.get(data)
             return node.operation if node is not None else None
         return self._frames.get(data)
@@ -314,7 +323,7 @@ class Recorder:
         node = self.nodes.get(rdd)
         if node is None:
             node = self.nodes[rdd] = Node(None, is_new=False)
-            self.named(node, _id_of(rdd))
+            self.named(node, id_of(rdd))
         return node
 
     def initialised(self, rdd: Any, call: int | None, batch: Batch | None) -> None:
@@ -323,7 +332,7 @@ class Recorder:
             node = self.nodes[rdd] = Node(call)
             if batch is not None and call is None and not batch.busy and not hasattr(rdd, "prev"):
                 batch.inputs.append(node)
-            self.named(node, _id_of(rdd))
+            self.named(node, id_of(rdd))
             previous = getattr(rdd, "prev", None)
             if previous is not None and rdd._prev_jrdd is getattr(previous, "_prev_jrdd", None):
                 self.node_of(previous).fused.append(node)
@@ -337,68 +346,13 @@ class Recorder:
             if node.rdd is None and getattr(rdd, "_jrdd_val", None) is not None:
                 self.named(node, rdd._jrdd_val.id())
 
+    def resulted(self, batch: Batch, result: Any) -> None:
+        """A method that PySpark called for a batch gave something."""
+        if is_data(result) and api_of(result) is Api.RDD:
+            batch.results.append(self.node_of(result))
+
     def named(self, node: Node, id_: int | None) -> None:
         """The RDD in the JVM behind a node is known."""
         if id_ is not None:
             node.rdd = id_
             self.by_rdd[id_] = node
-
-
-def _id_of(rdd: Any) -> int | None:
-    found = rdd.__dict__.get("_id")
-    if found is None and rdd.__dict__.get("_jrdd_val") is not None:
-        found = rdd._jrdd_val.id()
-    return found if isinstance(found, int) else None
-
-
-def _is_data(value: Any) -> bool:
-    from pyspark import RDD
-    from pyspark.sql.classic.dataframe import DataFrame
-    from pyspark.streaming import DStream
-
-    return isinstance(value, RDD | DataFrame | DStream)
-
-
-def _api_of(data: Any) -> Api:
-    from pyspark import RDD
-    from pyspark.sql.classic.dataframe import DataFrame
-
-    return Api.RDD if isinstance(data, RDD) else Api.FRAME if isinstance(data, DataFrame) else Api.DSTREAM
-
-
-def is_builder(value: Any) -> bool:
-    """Does it stand between a data set and the next?"""
-    return isinstance(value, builders())
-
-
-def _functions(value: Any) -> list[Callable[..., Any]]:
-    from pyspark.sql import Column
-    from pyspark.sql.types import DataType
-
-    values = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else [value]
-    return [one for one in values if callable(one) and not isinstance(one, Column | DataType)]
-
-
-def _reading(data: Any) -> Reader | None:
-    """Reads a source again, partition by partition."""
-    if _api_of(data) is Api.DSTREAM or getattr(data, "isStreaming", False) is True:
-        return None
-
-    def read() -> list[list[Any]]:
-        rdd = data.rdd if _api_of(data) is Api.FRAME else data
-        found: list[list[Any]] = rdd.glom().collect()
-        return found
-
-    return read
-
-
-def _batch_of(data: Any) -> Any:
-    """The function that `foreachBatch` calls on this thread, if it was handed a DataFrame that is not known."""
-    from pyspark.sql.utils import ForeachBatchFunction
-
-    frame: FrameType | None = sys._getframe()
-    while frame is not None and _api_of(data) is Api.FRAME:
-        if frame.f_code is ForeachBatchFunction.call.__code__:
-            return frame.f_locals["self"].func
-        frame = frame.f_back
-    return None

@@ -40,7 +40,7 @@ def listened() -> tuple[Listened, ...]:
     from pyspark.core.rdd import RDDBarrier
     from pyspark.sql import GroupedData, SparkSession, functions
     from pyspark.sql.classic.dataframe import DataFrame, DataFrameNaFunctions, DataFrameStatFunctions
-    from pyspark.sql.pandas.conversion import SparkConversionMixin
+    from pyspark.sql.merge import MergeIntoWriter
     from pyspark.sql.pandas.group_ops import PandasCogroupedOps, PandasGroupedOpsMixin
     from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter, DataFrameWriterV2
     from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
@@ -49,13 +49,12 @@ def listened() -> tuple[Listened, ...]:
     rdd, frame, dstream = Api.RDD, Api.FRAME, Api.DSTREAM
     builders: list[type[Any]] = [GroupedData, PandasGroupedOpsMixin, PandasCogroupedOps]
     builders += [DataFrameReader, DataFrameWriter, DataFrameWriterV2, DataStreamReader, DataStreamWriter]
-    builders += [DataFrameNaFunctions, DataFrameStatFunctions]
+    builders += [DataFrameNaFunctions, DataFrameStatFunctions, MergeIntoWriter]
     return (
         Listened(SparkContext, Role.ROOT, rdd, _CONTEXT),
         Listened(RDD, Role.DATA, rdd),
         Listened(RDDBarrier, Role.BUILDER, rdd),
         Listened(SparkSession, Role.ROOT, frame, _SESSION, frozenset({"read", "readStream"})),
-        Listened(SparkConversionMixin, Role.ROOT, frame, _SESSION),
         Listened(DataFrame, Role.DATA, frame, None, frozenset({"rdd", "na", "stat", "write", "writeStream"})),
         Listened(functions, Role.DATA, frame, frozenset({"broadcast"})),
         *(Listened(kind, Role.BUILDER, frame) for kind in builders),
@@ -67,9 +66,7 @@ def listened() -> tuple[Listened, ...]:
 @cache
 def builders() -> tuple[type[Any], ...]:
     """The classes of what stands between a data set and the next."""
-    from pyspark.sql.merge import MergeIntoWriter
-
-    return (*(one.kind for one in listened() if one.role is Role.BUILDER), MergeIntoWriter)
+    return tuple(one.kind for one in listened() if one.role is Role.BUILDER)
 
 
 def is_listened_to(one: Listened, name: str) -> bool:

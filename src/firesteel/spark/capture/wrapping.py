@@ -70,7 +70,12 @@ class Wrapping:
         def before(arguments: tuple[Any, ...], named: dict[str, Any]) -> Call | _Moving | Batch | None:
             return self._before(one, name, original, signature, arguments, named)
 
-        return _stand_in(original, before, self._after, self._failed)
+        return _stand_in(original, *self._safely(before, self._after, self._failed))
+
+    def _safely(self, *listeners: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+        """Functions that listen, and never harm the user's program: what one of them cannot do is a difference."""
+        for listener in listeners:
+            yield _safe(listener, self._recorder)
 
     def _before(
         self,
@@ -85,7 +90,7 @@ class Wrapping:
         inside = self._inside
         if inside.call is not None:
             return _Moving(inside.call, arguments[0]) if name == "partitionBy" and arguments else None
-        found, site = _user_frame(sys._getframe(3))
+        found, site = _user_frame(sys._getframe(4))
         if not found:
             batch = inside.batch
             if batch is None or batch.busy:
@@ -105,15 +110,15 @@ class Wrapping:
             and not any(isinstance(each, Iterator) for each in given.values())
         ):
             call.again = lambda: original(*arguments, **named).glom().collect()
-        inside.call = call
         if name not in LAZY:
             self._tag(call)
+        inside.call = call
         return call
 
     def _after(self, call: Call | _Moving | Batch, result: Any) -> None:
         if isinstance(call, Batch):
             call.busy = False
-            call.results.append(self._recorder.node_of(result))
+            self._recorder.resulted(call, result)
             return
         if isinstance(call, _Moving):
             call.within.wide = call.within.wide or result is not call.owner
@@ -158,9 +163,10 @@ class Wrapping:
 
         for kind in (RDD, PipelinedRDD):
             original: Any = kind.__init__
-            self._replace(kind, "__init__", original, _followed(original, initialised))
+            self._replace(kind, "__init__", original, _followed(original, _safe(initialised, self._recorder)))
         found: Any = vars(PipelinedRDD)["_jrdd"]
-        self._replace(PipelinedRDD, "_jrdd", found, property(_followed(found.fget, self._recorder.materialised)))
+        told = _safe(self._recorder.materialised, self._recorder)
+        self._replace(PipelinedRDD, "_jrdd", found, property(_followed(found.fget, told)))
 
     # --- DStreams ---
 
@@ -185,14 +191,17 @@ class Wrapping:
             if result is not None:
                 batch.last = self._recorder.by_rdd.get(result.id())
 
+        def fails(batch: Batch, error: BaseException) -> None:
+            inside.batch = None
+
         def made(callback: Any, *_: Any) -> None:
             batches.callback(callback, number())
 
         init, called = vars(TransformFunction)["__init__"], vars(TransformFunction)["call"]
-        self._replace(TransformFunction, "__init__", init, _followed(init, made))
-        self._replace(TransformFunction, "call", called, _stand_in(called, begins, ends, ends))
+        self._replace(TransformFunction, "__init__", init, _followed(init, _safe(made, self._recorder)))
+        self._replace(TransformFunction, "call", called, _stand_in(called, *self._safely(begins, ends, fails)))
         joined = vars(TransformedDStream)["__init__"]
-        self._replace(TransformedDStream, "__init__", joined, _followed(joined, transformed))
+        self._replace(TransformedDStream, "__init__", joined, _followed(joined, _safe(transformed, self._recorder)))
 
 
 class _Inside(threading.local):
@@ -226,6 +235,17 @@ def _stand_in(original: Any, before: Any, after: Any, failed: Any) -> Any:
         return result
 
     return _disguised(stand_in, original)
+
+
+def _safe(listener: Callable[..., Any], recorder: Recorder) -> Callable[..., Any]:
+    def safe(*arguments: Any) -> Any:
+        try:
+            return listener(*arguments)
+        except Exception as error:
+            recorder.lost.append(f"firesteel could not write down what was called: {type(error).__name__}: {error}")
+            return None
+
+    return safe
 
 
 def _followed(original: Any, then: Callable[..., None]) -> Any:
