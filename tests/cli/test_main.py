@@ -92,7 +92,7 @@ class TestANewModuleIsEnough:
     def test_to_be_in_the_welcome_in_its_place(self, capsys: pytest.CaptureFixture[str]) -> None:
         main([])
         lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  firesteel")]
-        names = ["doctor", "hello", "demo", "analyze", "verify", "rules", "model", "dag"]
+        names = ["doctor", "hello", "demo", "analyze", "verify", "rules", "model", "dag", "lint"]
         assert [line.split()[1] for line in lines] == names
         assert lines[1] == "  firesteel hello     be greeted"
 
