@@ -8,22 +8,10 @@ import pytest
 from firesteel.model.lint.flows import Flow, Help, Order, Touch
 from firesteel.model.lint.levels import Facts
 from firesteel.model.lint.plans import Plans
-from firesteel.spark.plans.tree import Expression, Node
 from firesteel.values.programs import Action, Api, Edge, Function, Level, Operation, Program
+from tests.model.lint.trees import call, column, node
 
 # --- plans ---
-
-
-def column(id_, name="c", kind="AttributeReference", children=(), data_type="int", **arguments):
-    return Expression(kind, tuple(children), id_, name, data_type, True, {}, arguments, None, 0)
-
-
-def call(kind, *children, data_type="int", **arguments):
-    return column(None, None, kind, children, data_type, **arguments)
-
-
-def node(kind, *children, output=(), streaming=False, **arguments):
-    return Node(kind, children, tuple(output), arguments, streaming, None, 0)
 
 
 A, B = column(1, "a"), column(2, "b")

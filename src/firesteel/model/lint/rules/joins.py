@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from firesteel.model.lint.expressions import conjuncts
 from firesteel.model.lint.levels import Facts
 from firesteel.model.lint.rules.rule import WARNING, Found, Rule
 from firesteel.spark.plans.tree import Expression, Node
@@ -102,17 +103,6 @@ def _may_be_null(plan: Node) -> bool:
     return any(
         one.nullable and one.id not in filtered and renamed.get(one.id, one.id) not in filtered for one in plan.output
     )
-
-
-def conjuncts(condition: Expression) -> Iterator[Expression]:
-    """The parts of a condition that all have to hold."""
-    waiting = [condition]
-    while waiting:
-        one = waiting.pop()
-        if one.kind == "And":
-            waiting += one.children
-        else:
-            yield one
 
 
 def _is_null(one: Expression) -> bool:
