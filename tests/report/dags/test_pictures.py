@@ -121,6 +121,7 @@ def test_what_users_wrote_is_escaped():
     assert graphs.dot(evil()).count("\n") == len(graphs.dot(evil()).splitlines())
     outside = re.sub(r'"(\\.|[^"\\])*"', "", graphs.dot(evil()))
     assert "script" not in outside and '"' not in outside
+    assert r'label="a\\\"b' in graphs.dot(made([('a\\"b', ())], []))
 
 
 def test_functions_show_when_an_operation_is_pointed_at():
