@@ -187,6 +187,10 @@ def test_unique_keys_of_rdds():
     assert found(program(("sortByKey",), action="first")) == {"ties-after-sort"}
 
 
+def test_a_sort_whose_key_is_not_known_may_have_ties():
+    assert found(program(("sortBy",), action="first")) == {"ties-after-sort"}
+
+
 def test_a_reducer_is_tested_with_values_of_the_program():
     asked = []
 

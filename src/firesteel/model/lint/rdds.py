@@ -140,7 +140,7 @@ class Records:
         key: Callable[..., Any] | None = None
         if operation.name == "sortBy":
             key = next((one.object for one in operation.functions if one.parameter == "keyfunc"), None)
-            parts = parts_of_key(key)
+            parts = parts_of_key(key) if key is not None else frozenset()  # an event log does not have it
         else:
             own = [one.object for one in operation.functions if one.parameter == "keyfunc"]
             parts = frozenset({0}) if not own or is_identity(own[0]) else frozenset()
