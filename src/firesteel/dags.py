@@ -90,10 +90,12 @@ class Dag:
     def draw(self, path: str | PathLike[str]) -> Path:
         """Draw the program into a file; its ending says how: `.svg`, `.html`, `.dot` or `.mmd`.
 
-        A box holds the operations that ran in the same stages. A thick edge is a shuffle. In the picture and on
-        the page the functions show when an operation is pointed at. The page has all jobs, stages and plans, too.
+        A box holds the operations that ran in the same stages. A thick edge is a shuffle. What `lint` finds is red or
+        yellow. In the picture and on the page the functions show when an operation is pointed at. The page has all
+        jobs, stages and plans, too.
         """
         from firesteel.report.dags import graphs, page, svg
+        from firesteel.report.dags.marks import marks_of
 
         writers = {".svg": svg.svg, ".html": page.page, ".dot": graphs.dot, ".mmd": graphs.mermaid}
         try:
@@ -104,7 +106,8 @@ class Dag:
             raise InvalidArgument(
                 f"{described('path', path)} does not say how to draw: let it end in {', '.join(writers)}"
             )
-        target.write_text(writers[target.suffix](self._program), encoding="utf-8")
+        marked = marks_of(self.lint(confirm=False))
+        target.write_text(writers[target.suffix](self._program, marked), encoding="utf-8")
         return target
 
     def lint(self, *, ignore: Collection[str] = (), confirm: bool = True, seconds: float = 20.0) -> list[Lint]:

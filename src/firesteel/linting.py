@@ -10,6 +10,7 @@ from firesteel.evidence.lint import Linted
 from firesteel.logic.verdicts import Verdict
 from firesteel.model.lint.flows import Help
 from firesteel.model.lint.linting import linted
+from firesteel.values.equality import equality
 from firesteel.values.programs import Program
 
 if TYPE_CHECKING:
@@ -60,12 +61,23 @@ def evidence_against(function: Callable[..., Any], values: list[Any]) -> str | N
     >>> evidence_against(lambda a, b: a + b, ["x", "y"])
     "f('x', 'y') = 'xy', f('y', 'x') = 'yx'"
     >>> evidence_against(lambda a, b: a + b, [1, 2])
+    >>> evidence_against(lambda a, b: a + b, [0.1, 0.2, 0.3])
+
+    How floating-point numbers round is not evidence: that is another rule's.
     """
     from firesteel import operators
     from firesteel.promises import analyze
 
     try:
-        found = analyze(operators.reducer(function), "commutative", "associative", sample=values, tests=100, seconds=3)
+        found = analyze(
+            operators.reducer(function),
+            "commutative",
+            "associative",
+            sample=values,
+            equal=equality(rel_tol=1e-9),
+            tests=100,
+            seconds=3,
+        )
     except Exception:  # a function that cannot be tested, as it does not survive the way to another process
         return None
     broken = [found[name] for name in ("commutative", "associative") if found[name].verdict is Verdict.FALSE]

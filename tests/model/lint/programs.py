@@ -594,6 +594,18 @@ def right_join(spark):
 
 
 @planted("unbounded-state")
+def wrong_half_bound(spark):
+    left, right = two_streams(spark, "1 minute", "1 minute")
+    left.join(right, F.expr("value = v AND t >= timestamp"))
+
+
+@planted("unbounded-state")
+def right_bound_by_equality(spark):
+    left, right = two_streams(spark, "1 minute", "1 minute")
+    left.join(right, F.expr("value = v AND t = timestamp"))
+
+
+@planted("unbounded-state")
 def wrong_grouping(spark):
     events(spark).withWatermark("timestamp", "1 minute").groupBy("value").count()
 

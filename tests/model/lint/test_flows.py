@@ -8,22 +8,10 @@ import pytest
 from firesteel.model.lint.flows import Flow, Help, Order, Touch
 from firesteel.model.lint.levels import Facts
 from firesteel.model.lint.plans import Plans
-from firesteel.spark.plans.tree import Expression, Node
 from firesteel.values.programs import Action, Api, Edge, Function, Level, Operation, Program
+from tests.model.lint.trees import call, column, node
 
 # --- plans ---
-
-
-def column(id_, name="c", kind="AttributeReference", children=(), data_type="int", **arguments):
-    return Expression(kind, tuple(children), id_, name, data_type, True, {}, arguments, None, 0)
-
-
-def call(kind, *children, data_type="int", **arguments):
-    return column(None, None, kind, children, data_type, **arguments)
-
-
-def node(kind, *children, output=(), streaming=False, **arguments):
-    return Node(kind, children, tuple(output), arguments, streaming, None, 0)
 
 
 A, B = column(1, "a"), column(2, "b")
@@ -199,6 +187,10 @@ def test_unique_keys_of_rdds():
     assert found(program(("sortByKey",), action="first")) == {"ties-after-sort"}
 
 
+def test_a_sort_whose_key_is_not_known_may_have_ties():
+    assert found(program(("sortBy",), action="first")) == {"ties-after-sort"}
+
+
 def test_a_reducer_is_tested_with_values_of_the_program():
     asked = []
 
@@ -215,7 +207,7 @@ def test_a_reducer_is_tested_with_values_of_the_program():
 
 
 def test_sums_of_floating_point_numbers_are_not_reported_by_themselves():
-    help = Help(sample=lambda operation: [("a", 0.1)], reducer=lambda function, values: "it rounds")
+    help = Help(sample=lambda operation: [("a", 0.1)], reducer=lambda function, values: None)
     made = program(("reduceByKey", f(add, "func")))
     facts = Facts(made, help)
     assert {reason.touch for reason, _ in facts.surviving} == {Touch.DIGITS}
@@ -225,3 +217,68 @@ def test_sums_of_floating_point_numbers_are_not_reported_by_themselves():
 def test_a_flow_without_luck():
     assert Flow().level is Level.DETERMINATE and Flow(Order.ANY).level is Level.UNORDERED
     assert Flow(Order.ANY, one_row=True).level is Level.DETERMINATE
+
+
+def test_a_second_look_at_duplicates_is_harmless():
+    once = node("Deduplicate", SOURCE, output=SOURCE.output, keys=(A, B))
+    by_key = aggregate_of(call("Max", B), A)
+    assert rules(node("Deduplicate", by_key, output=by_key.output, keys=(A,))) == set(), "the key is unique already"
+    assert rules(once) == set(), "there is no other column"
+
+
+def test_one_row_stays_one_row():
+    whole = aggregate_of(call("Max", A))
+    assert flow(whole).one_row and not flow(aggregate_of(call("Max", A), B)).one_row
+    assert flow(shuffled(whole)).one_row and rules(limit(shuffled(whole))) == set()
+
+
+def test_a_union_is_in_order_only_if_all_parts_are():
+    assert flow(node("Union", SOURCE, SOURCE, output=(A, B))).order is Order.FIXED
+    assert flow(node("Union", SOURCE, shuffled(SOURCE), output=(A, B))).order is Order.ANY
+
+
+def test_a_sum_of_floating_point_numbers_matters_where_it_is_compared():
+    price = column(3, "x", data_type="double")
+    source = node("LogicalRDD", output=(A, price))
+    total = aggregate_of(call("Sum", price, data_type="double"), A, child=source)
+    three = call("Literal", value=3)
+
+    def kept(test):
+        return flow(node("Filter", total, output=total.output, condition=test)).rows
+
+    assert [one.rule for one in kept(call("EqualTo", column(9, "out"), three))] == ["float-sum"]
+    assert kept(call("EqualTo", call("Round", column(9, "out")), three)) == ()
+    assert kept(call("GreaterThan", column(9, "out"), three)) == ()
+    assert {one.touch for one in flow(total).reasons} == {Touch.DIGITS}
+
+
+def test_the_largest_by_itself_has_no_ties():
+    assert rules(aggregate_of(call("MaxBy", A, A), B)) == set()
+    assert rules(aggregate_of(call("MaxBy", A, B), column(3))) == {"ties-in-max-by"}
+
+
+def test_the_clock_of_a_query_is_the_same_in_a_retry():
+    stamp = column(5, "t", "Alias", [call("CurrentTimestamp")])
+    stamped = node("Project", SOURCE, output=(A, stamp), projectList=(A, stamp))
+    assert rules(stamped) == {"clock-in-query"} and flow(stamped).level is Level.DETERMINATE
+
+
+def test_taking_the_smallest_by_a_key():
+    counted = ("reduceByKey", f(max, "func"))
+    by_number, by_key = f(lambda p: p[1], "key"), f(lambda p: p[0], "key")
+    assert found(program(counted, action="takeOrdered", action_functions=[by_number])) == {"ties-after-sort"}
+    assert found(program(counted, action="takeOrdered", action_functions=[by_key])) == set()
+    assert found(program(counted, action="takeOrdered")) == set()
+
+
+def test_a_count_does_not_see_values():
+    drawn = ("mapValues", f(lambda v: v + random.random()))
+    assert found(program(drawn, action="count")) == set()
+    kept = ("filter", f(lambda v: random.random() < 0.5))
+    assert found(program(kept, action="count")) == {"luck-in-function"}
+
+
+def test_luck_beside_the_key_stays_there():
+    beside = ("map", f(lambda x: (x, random.random())))
+    assert found(program(beside, ("reduceByKey", f(max, "func")))) == {"luck-in-function", "retry-recomputes"}
+    assert found(program(beside, ("keys",))) == set()

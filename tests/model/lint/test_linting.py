@@ -1,12 +1,17 @@
 """A lint as a whole, on programs made by hand: comments that switch rules off, reuse, notes. Without Spark."""
 
 import random
+from operator import add
 
 import pytest
 
 from firesteel.evidence.lint import Severity
 from firesteel.model.lint.flows import Help
 from firesteel.model.lint.linting import linted
+from firesteel.report.dags.graphs import dot, mermaid
+from firesteel.report.dags.marks import marks_of
+from firesteel.report.dags.page import page
+from firesteel.report.dags.svg import svg
 from firesteel.values.programs import Action, Api, CallSite, Difference, Edge, Function, Level, Operation, Program
 
 
@@ -115,3 +120,23 @@ def test_ignore_leaves_rules_out():
     made = program([operation(0, "parallelize"), operation(1, "groupByKey", 0)], ("first", 1))
     assert rules(made) == ["take-without-order"]
     assert rules(made, ignore=["take-without-order"]) == []
+
+
+def test_how_sums_round_is_not_reported_by_itself():
+    steps = [operation(0, "parallelize"), Operation(1, "reduceByKey", Api.RDD, (0,), (Function("func", add),))]
+    help = Help(sample=lambda id_: [("a", 0.5)])
+    found = linted(program(steps, ("collect", 1)), help=help)
+    assert found.findings == () and found.levels[1].level is Level.INDETERMINATE
+
+
+def test_pictures_are_coloured():
+    steps = [operation(0, "parallelize"), operation(1, "groupByKey", 0), operation(2, "zipWithIndex", 1)]
+    made = program(steps, ("collect", 2))
+    marked = marks_of(linted(made).findings)
+    assert set(marked) == {2}
+    plain, coloured = svg(made), svg(made, marked)
+    assert plain.count('class="operation error"') == 0 and coloured.count('class="operation error"') == 1
+    assert "index-after-shuffle" in coloured and "index-after-shuffle" not in plain
+    assert "fillcolor" in dot(made, marked) and "fillcolor" not in dot(made)
+    assert "style o2 fill:" in mermaid(made, marked) and "style o" not in mermaid(made)
+    assert "hangs on luck" in page(made, marked) and "hangs on luck" not in page(made)

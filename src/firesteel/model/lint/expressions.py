@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from firesteel.evidence.lint import Severity
@@ -182,6 +182,17 @@ class Values:
 
     def _reason(self, rule: str, text: str, touch: Touch = Touch.VALUE, severity: Severity | None = None) -> Reason:
         return Reason(rule, text, self._operation, touch, severity)
+
+
+def conjuncts(condition: Expression) -> Iterator[Expression]:
+    """The parts of a condition that all have to hold."""
+    waiting = [condition]
+    while waiting:
+        one = waiting.pop()
+        if one.kind == "And":
+            waiting += one.children
+        else:
+            yield one
 
 
 def said(name: str, seen: tuple[Seen, ...]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from firesteel.evidence.lint import Severity
-from firesteel.model.lint.expressions import Values, said
+from firesteel.model.lint.expressions import Values, conjuncts, said
 from firesteel.model.lint.flows import Flow, Help, Order, Reason, Reasons, Touch, together
 from firesteel.model.lint.reading import causes_in
 from firesteel.spark.plans.tree import Expression, Node
@@ -17,6 +17,7 @@ _BY_PYTHON = frozenset({"MapInPandas", "MapInArrow", "PythonMapInArrow"})
 _GROUPS_BY_PYTHON = frozenset(
     {"FlatMapGroupsInPandas", "FlatMapGroupsInArrow", "FlatMapCoGroupsInPandas", "FlatMapCoGroupsInArrow"}
 )
+_EQUALITIES = frozenset({"EqualTo", "EqualNullSafe"})
 _ONE_SIDE = frozenset({"LeftSemi", "LeftAnti", "ExistenceJoin"})
 _PLACES = {
     "RowNumber": "row_number()",
@@ -345,36 +346,18 @@ def _renamed(unique: frozenset[frozenset[int]], listed: Iterable[Expression]) ->
 
 def _sides(condition: Expression) -> list[Expression]:
     """What a condition compares: of an equality its two sides, else the whole."""
-    found: list[Expression] = []
-    waiting = [condition]
-    while waiting:
-        one = waiting.pop()
-        if one.kind == "And":
-            waiting += one.children
-        elif one.kind in ("EqualTo", "EqualNullSafe"):
-            found += one.children
-        else:
-            found.append(one)
-    return found
+    parts = conjuncts(condition)
+    return [side for one in parts for side in (one.children if one.kind in _EQUALITIES else (one,))]
 
 
 def _equal(condition: Expression) -> list[tuple[int, int]]:
     """The pairs of columns that a condition wants to be equal."""
-    found: list[tuple[int, int]] = []
-    waiting = [condition]
-    while waiting:
-        one = waiting.pop()
-        if one.kind == "And":
-            waiting += one.children
-        elif one.kind in ("EqualTo", "EqualNullSafe"):
-            left, right = (each.id for each in one.children)
-            if left is not None and right is not None:
-                found.append((left, right))
-    return found
+    pairs = [one.children for one in conjuncts(condition) if one.kind in _EQUALITIES]
+    return [(left.id, right.id) for left, right in pairs if left.id is not None and right.id is not None]
 
 
 def _compares_exactly(condition: Expression) -> bool:
-    return any(one.kind in ("EqualTo", "EqualNullSafe", "In", "InSet") for one in condition.walk())
+    return any(one.kind in _EQUALITIES or one.kind in ("In", "InSet") for one in condition.walk())
 
 
 def _written(key: Expression) -> str:

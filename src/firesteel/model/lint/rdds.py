@@ -140,7 +140,7 @@ class Records:
         key: Callable[..., Any] | None = None
         if operation.name == "sortBy":
             key = next((one.object for one in operation.functions if one.parameter == "keyfunc"), None)
-            parts = parts_of_key(key)
+            parts = parts_of_key(key) if key is not None else frozenset()  # an event log does not have it
         else:
             own = [one.object for one in operation.functions if one.parameter == "keyfunc"]
             parts = frozenset({0}) if not own or is_identity(own[0]) else frozenset()
@@ -215,12 +215,12 @@ class Records:
         if keyed and makes_numbers(self._program.operations[source].functions):
             return []
         values = [_second(record) if keyed else record for record in self._help.sample(source)]
+        if values and all(isinstance(value, float) for value in values) and merge_of(function.object) is Merge.BY_TYPE:
+            text = f"{one.name} adds floating-point numbers, which rounds in the order in which they arrive"
+            return [Reason("float-sum", text, id_, Touch.DIGITS)]
         evidence = self._help.reducer(function.object, values) if values else None
         if evidence is None:
             return []
-        if all(isinstance(value, float) for value in values):
-            text = f"{one.name} adds floating-point numbers, which rounds in the order in which they arrive: {evidence}"
-            return [Reason("float-sum", text, id_, Touch.DIGITS)]
         text = f"{one.name} merges with `{function.name}`, whose result hangs on the order of its arguments: {evidence}"
         return [Reason("reducer-not-commutative", text, id_)]
 

@@ -81,11 +81,12 @@ def causes_in(function: Callable[..., Any]) -> tuple[Seen, ...]:
 
 def accumulators_in(function: Callable[..., Any]) -> tuple[str, ...]:
     """The names of Spark's accumulators that a function uses."""
-    return tuple(
-        dict.fromkeys(
-            one.name for one in _references(function) if _is_of(one.object, "pyspark.accumulators", "Accumulator")
-        )
-    )
+    found = [
+        one.name
+        for one in _references(function)
+        if any(_is_of(each, "pyspark.accumulators", "Accumulator") for each in (one.object, one.owner))
+    ]
+    return tuple(dict.fromkeys(found))
 
 
 def state_in(function: Callable[..., Any]) -> tuple[str, ...]:

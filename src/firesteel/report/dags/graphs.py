@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from firesteel.report.dags.groups import groups_of, jobs_word, lines_of
+from firesteel.report.dags.marks import COLOURS, Marked, worst_of
 from firesteel.values.programs import Program
 
 
-def dot(program: Program) -> str:
+def dot(program: Program, marked: Marked | None = None) -> str:
     """The language of Graphviz."""
     lines = ["digraph program {", "  node [shape=box, style=rounded];"]
     for number, group in enumerate(groups_of(program)):
         lines += [f"  subgraph cluster_{number} {{", f"    label={_quoted(group.title)};"]
         for one in group.operations:
-            lines.append(f"    o{one.id} [label={_quoted(chr(10).join([one.name, *lines_of(one)]))}];")
+            colour = _colour(one.id, marked)
+            style = f', style="rounded,filled", fillcolor="{colour}"' if colour else ""
+            lines.append(f"    o{one.id} [label={_quoted(chr(10).join([one.name, *lines_of(one)]))}{style}];")
         lines.append("  }")
     for action in program.actions:
         label = _quoted(f"{action.name}\n{jobs_word(action)}")
@@ -29,7 +32,7 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def mermaid(program: Program) -> str:
+def mermaid(program: Program, marked: Marked | None = None) -> str:
     """A flow chart of Mermaid."""
     lines = ["flowchart TD"]
     for number, group in enumerate(groups_of(program)):
@@ -43,7 +46,14 @@ def mermaid(program: Program) -> str:
     for edge in program.edges:
         lines.append(f"  o{edge.source} {'== shuffle ==>' if edge.wide else '-->'} o{edge.target}")
     lines += [f"  o{source} -.-> a{one.id}" for one in program.actions for source in one.operations]
+    coloured = [(one.id, colour) for one in program.operations if (colour := _colour(one.id, marked))]
+    lines += [f"  style o{id_} fill:{colour}" for id_, colour in coloured]
     return "\n".join([*lines, ""])
+
+
+def _colour(operation: int, marked: Marked | None) -> str | None:
+    worst = worst_of((marked or {}).get(operation, ()))
+    return COLOURS[worst] if worst is not None else None
 
 
 def _safe(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from firesteel.report.dags.groups import about, jobs_word, numbers, stages_word
+from firesteel.report.dags.marks import Marked
 from firesteel.report.dags.svg import svg
 from firesteel.report.dags.text import headline
 from firesteel.values.programs import Execution, Job, PhysicalNode, Program, Stage
@@ -20,12 +21,15 @@ table { border-collapse: collapse; } td, th { text-align: left; padding: .2rem .
 """
 
 
-def page(program: Program) -> str:
+def page(program: Program, marked: Marked | None = None) -> str:
     """The page."""
-    parts = [f"<h1>{escape(headline(program))}</h1>", f'<div class="picture">{svg(program)}</div>']
+    parts = [f"<h1>{escape(headline(program))}</h1>", f'<div class="picture">{svg(program, marked)}</div>']
     if program.differences:
         told = "".join(f"<li>{escape(str(one))}</li>" for one in program.differences)
         parts.append(f'<h2 class="bad">What Spark ran is not what was captured</h2><ul>{told}</ul>')
+    if marked:
+        told = "".join(f"<li>{escape(str(one))}</li>" for lints in marked.values() for one in lints)
+        parts.append(f"<h2>Where the result hangs on luck</h2><ul>{told}</ul>")
     parts.append("<h2>Operations</h2>")
     for operation in program.operations:
         told = f"{operation.id} {operation.name}: {stages_word(operation.stages)}"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
+from firesteel.evidence.lint import Lint
 from firesteel.report.dags.groups import Group, about, groups_of, jobs_word, lines_of, place
 from firesteel.report.dags.layered import Layout, layered, layers
+from firesteel.report.dags.marks import Marked, worst_of
 from firesteel.values.programs import Action, Operation, Program
 
 _PAD, _TITLE, _LINE, _HEAD = 14.0, 22.0, 15.0, 24.0
@@ -26,6 +28,8 @@ _STYLE = """
 .fsd .action { fill: #0969da; stroke: none; }
 .fsd .failed { fill: #cf222e; }
 .fsd .action-text { fill: #ffffff; }
+.error { fill: #ffebe9; stroke: #cf222e; stroke-width: 2; }
+.warning { fill: #fff8c5; stroke: #9a6700; stroke-width: 2; }
 .fsd .edge { fill: none; stroke: #6e7781; stroke-width: 1.3; }
 .fsd .shuffle { stroke: #bc4c00; stroke-width: 3; }
 .fsd .wanted { stroke: #0969da; stroke-dasharray: 2 3; }
@@ -44,8 +48,8 @@ class _Drawn:
     inside: Layout | None
 
 
-def svg(program: Program) -> str:
-    """The picture."""
+def svg(program: Program, marked: Marked | None = None) -> str:
+    """The picture; operations that a lint reports are coloured, and say why when they are pointed at."""
     if not program.operations and not program.actions:
         return _page(320, 60, '<text x="16" y="34">Nothing was captured: no operation ran.</text>')
     drawn = [_box(program, group) for group in groups_of(program)] + [_action(one) for one in program.actions]
@@ -58,7 +62,7 @@ def svg(program: Program) -> str:
     whole = layered(sizes, between, _ACROSS, _DOWN)
     corners = _corners(drawn, whole)
     boxes = {one.key: one for one in drawn}
-    parts = [_shown(one, whole, corners) for one in drawn]
+    parts = [_shown(one, whole, corners, marked or {}) for one in drawn]
     edges = []
     for source, target, kind, tip in _arrows(program):
         ends = (home[source], home.get(target, target) if isinstance(target, int) else target)
@@ -168,7 +172,9 @@ def _corners(drawn: list[_Drawn], whole: Layout) -> dict[Hashable, tuple[float, 
     return {key: (x + _PAD, y + _PAD, width, height) for key, (x, y, width, height) in found.items()}
 
 
-def _shown(one: _Drawn, whole: Layout, corners: dict[Hashable, tuple[float, float, float, float]]) -> str:
+def _shown(
+    one: _Drawn, whole: Layout, corners: dict[Hashable, tuple[float, float, float, float]], marked: Marked
+) -> str:
     x, y = whole.places[one.key]
     x, y = x + _PAD, y + _PAD
     if one.action is not None:
@@ -179,15 +185,20 @@ def _shown(one: _Drawn, whole: Layout, corners: dict[Hashable, tuple[float, floa
         f'<rect class="box{unrun}" x="{x:.1f}" y="{y:.1f}" width="{one.width:.1f}" height="{one.height:.1f}" rx="8"/>',
         f'<text class="title" x="{x + 10:.1f}" y="{y + 15:.1f}">{escape(one.group.title)}</text>',
     ]
-    return "\n".join(parts + [_shown_operation(each, corners[each.id]) for each in one.group.operations])
+    return "\n".join(
+        parts + [_shown_operation(each, corners[each.id], marked.get(each.id, ())) for each in one.group.operations]
+    )
 
 
-def _shown_operation(operation: Operation, corner: tuple[float, float, float, float]) -> str:
+def _shown_operation(operation: Operation, corner: tuple[float, float, float, float], lints: Sequence[Lint]) -> str:
     x, y, width, height = corner
-    kinds = " ".join(["operation", *(["wide"] if operation.wide else []), *(["cached"] if operation.cached else [])])
+    kinds = ["operation", *(["wide"] if operation.wide else []), *(["cached"] if operation.cached else [])]
+    worst = worst_of(lints)
+    kinds += [worst.value] if worst is not None else []
+    tip = "\n".join([about(operation), *(f"{one.severity.value}: {one.message} [{one.rule}]" for one in lints)])
     middle = x + width / 2
     parts = [
-        f'<g><title>{escape(about(operation))}</title><rect class="{kinds}" x="{x:.1f}" y="{y:.1f}" '
+        f'<g><title>{escape(tip)}</title><rect class="{" ".join(kinds)}" x="{x:.1f}" y="{y:.1f}" '
         f'width="{width:.1f}" height="{height:.1f}" rx="5"/>',
         f'<text class="name" text-anchor="middle" x="{middle:.1f}" y="{y + 17:.1f}">{escape(operation.name)}</text>',
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from firesteel.model.lint.expressions import conjuncts
 from firesteel.model.lint.levels import Facts
 from firesteel.model.lint.rules.rule import WARNING, Found, Rule
 from firesteel.spark.plans.tree import Expression, Node
@@ -23,12 +24,8 @@ def _equalities(node: Node) -> Iterator[tuple[Expression, Expression]]:
     if node.arguments.get("condition") is None:
         return
     left, right = ({one.id for one in child.output} for child in node.children)
-    waiting = list(node.expressions_of("condition"))
-    while waiting:
-        one = waiting.pop()
-        if one.kind == "And":
-            waiting += one.children
-        elif one.kind in ("EqualTo", "EqualNullSafe"):
+    for one in (each for top in node.expressions_of("condition") for each in conjuncts(top)):
+        if one.kind in ("EqualTo", "EqualNullSafe"):
             first, then = one.children
             if (_from(first, left) and _from(then, right)) or (_from(first, right) and _from(then, left)):
                 yield first, then
@@ -78,15 +75,34 @@ def _not_in(facts: Facts) -> Iterable[Found]:
         for one in (each for top in node.expressions for each in top.walk() if each.kind == "Not"):
             inner = one.children[0]
             if inner.kind == "InSubquery":
-                nullable = any(
-                    column.nullable for each in inner.children for plan in each.plans for column in plan.output
-                )
-                if nullable:
+                if any(_may_be_null(plan) for each in inner.children for plan in each.plans):
                     yield Found(
                         "NOT IN gives no row at all as soon as the subquery has a null", facts.plans.owner(node)
                     )
             elif inner.kind == "In" and any(_is_null(each) for each in inner.children[1:]):
                 yield Found("NOT IN a list with a null gives no row at all", facts.plans.owner(node))
+
+
+def _may_be_null(plan: Node) -> bool:
+    """May a column of a subquery be null, as far as its types and its filters say?"""
+    filtered = {
+        one.children[0].id
+        for node in plan.walk()
+        if node.kind == "Filter"
+        for top in node.expressions_of("condition")
+        for one in conjuncts(top)
+        if one.kind == "IsNotNull"
+    }
+    renamed = {
+        one.id: one.children[0].id
+        for node in plan.walk()
+        if node.kind == "Project"
+        for one in node.expressions_of("projectList")
+        if one.kind == "Alias"
+    }
+    return any(
+        one.nullable and one.id not in filtered and renamed.get(one.id, one.id) not in filtered for one in plan.output
+    )
 
 
 def _is_null(one: Expression) -> bool:

@@ -14,7 +14,6 @@ from firesteel.values.programs import Action, Function
 _WITH_STATE = frozenset({"Aggregate", "Deduplicate", "DeduplicateWithinWatermark", "FlatMapGroupsInPandasWithState"})
 _HARMLESS_SINKS = frozenset({"console", "memory", "noop"})
 _WRITES = frozenset({"save", "saveAsTable", "insertInto", "parquet", "json", "csv", "orc", "text", "jdbc", "append"})
-_COMPARES = frozenset({"LessThan", "LessThanOrEqual", "GreaterThan", "GreaterThanOrEqual", "EqualTo"})
 
 
 def _streaming(facts: Facts, *kinds: str) -> Iterator[Node]:
@@ -74,7 +73,7 @@ def _unbounded(facts: Facts) -> Iterable[Found]:
     for node in _streaming(facts, "Join"):
         if all(child.is_streaming for child in node.children) and not _is_bounded(node):
             yield Found(
-                "this join of two streams has no bound in time: Spark keeps every row of both for ever",
+                "this join of two streams is not bound in time from both sides: Spark keeps rows for ever",
                 facts.plans.owner(node),
             )
     for node in _streaming(facts, "FlatMapGroupsInPandasWithState"):
@@ -92,21 +91,32 @@ def _has_time(key: Expression) -> bool:
 
 
 def _is_bounded(join: Node) -> bool:
-    """Does a condition compare times with a watermark, of both sides, or want them to be equal?"""
-    if any(not _watermarks(child) for child in join.children) or join.arguments.get("condition") is None:
+    """Does the condition bind the times of both sides to each other, from below and from above?"""
+    if join.arguments.get("condition") is None:
         return False
-    sides = [{one.id for one in child.output if one.is_event_time} for child in join.children]
-    for top in join.expressions_of("condition"):
-        for one in top.walk():
-            used = {each.id for each in one.walk()} if one.kind in _COMPARES else set()
-            if used & sides[0] and used & sides[1]:
-                return True
-            # `between` writes its first argument once, beside what it is compared with.
-            if one.kind in ("With", "Between"):
-                used = {each.id for each in one.walk()}
-                if used & sides[0] and used & sides[1]:
-                    return True
-    return False
+    left, right = ({one.id for one in child.output if one.is_event_time} for child in join.children)
+    found: set[bool] = set()
+    for low, high in _ordered(join):
+        low_ids, high_ids = ({one.id for one in each.walk()} for each in (low, high))
+        found |= {True} if low_ids & left and high_ids & right else set()
+        found |= {False} if low_ids & right and high_ids & left else set()
+    return found == {True, False}
+
+
+def _ordered(join: Node) -> Iterator[tuple[Expression, Expression]]:
+    """What the condition wants to be at most what; of an equality both ways."""
+    for one in (each for top in join.expressions_of("condition") for each in top.walk()):
+        match one.kind, one.children:
+            case "LessThan" | "LessThanOrEqual", (low, high):
+                yield low, high
+            case "GreaterThan" | "GreaterThanOrEqual", (high, low):
+                yield low, high
+            case "EqualTo", (first, then):
+                yield from ((first, then), (then, first))
+            case "Between", _:
+                match one.arguments:
+                    case {"input": Expression() as value, "lower": Expression() as low, "upper": Expression() as high}:
+                        yield from ((low, value), (value, high))
 
 
 def _duplicates(facts: Facts) -> Iterable[Found]:

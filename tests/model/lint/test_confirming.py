@@ -1,0 +1,118 @@
+"""Findings that two runs on the captured data show, and what is asked of a running session."""
+
+import random
+
+import pytest
+from pyspark.sql import functions as F
+
+import firesteel as fs
+from firesteel.evidence.lint import Unclean
+
+
+def numbers(spark):
+    return spark.sparkContext.parallelize([(0, n) for n in range(6)], 3)
+
+
+def listed(spark):
+    return numbers(spark).groupByKey(1).mapValues(list).collect()
+
+
+def taken(spark):
+    return numbers(spark).map(lambda p: (p[1], 0)).reduceByKey(max, 1).first()
+
+
+def subtracted(spark):
+    return numbers(spark).reduceByKey(lambda a, b: a - b, 1).collect()
+
+
+def joined_texts(spark):
+    texts = spark.sparkContext.parallelize([(0, "a"), (0, "b"), (0, "c")], 3)
+    return texts.reduceByKey(lambda a, b: a + b, 1).collect()
+
+
+def drawn(spark):
+    return numbers(spark).mapValues(lambda n: n + random.random()).collect()
+
+
+def frames(spark):
+    rows = spark.createDataFrame([(1, n) for n in range(6)], "k INT, n INT").repartition(3)
+    return rows.groupBy("k").agg(F.collect_list("n").alias("ns")).collect()
+
+
+def no_ties(spark):
+    return numbers(spark).map(lambda p: (p[1], p[1] * 2)).sortBy(lambda p: p[1]).take(2)
+
+
+PROGRAMS = [listed, taken, subtracted, joined_texts, drawn, frames, no_ties]
+
+
+@pytest.fixture(scope="module")
+def found(spark):
+    earlier = numbers(spark)
+    with fs.capture(spark) as dag:
+        for program in PROGRAMS:
+            program(spark)
+        earlier.groupByKey().first()
+    findings = dag.lint(seconds=60)
+    return {one.where.function: one for one in findings}, dag
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "program, rule, first, then",
+    [
+        (listed, "group-in-order", "[0, 1, 2, 3, 4, 5]", "[4, 5, 2, 3, 0, 1]"),
+        (taken, "take-without-order", "(0, 0)", "(4, 0)"),
+        (subtracted, "reducer-not-commutative", "(0, 1)", "(0, 1)"),
+        (joined_texts, "reducer-not-commutative", "(0, 'abc')", "(0, 'cba')"),
+        (drawn, "luck-in-function", "", ""),
+        (frames, "order-sensitive-aggregate", "ns=[", "ns=["),
+    ],
+    ids=lambda given: getattr(given, "__name__", None),
+)
+def test_both_results_are_shown(found, program, rule, first, then):
+    one = found[0][program.__name__]
+    assert one.rule == rule
+    if program is subtracted:  # 0-1, 2-3, 4-5, merged in any order: two of the three orders give the same
+        assert one.confirmed == "" or "two runs" in one.confirmed
+    else:
+        left, _, right = one.confirmed.partition(" and ")
+        assert one.confirmed.startswith("two runs") and first in left and then in right
+
+
+@pytest.mark.slow
+def test_what_the_data_does_not_show_is_not_confirmed(found):
+    assert found[0]["no_ties"].rule == "ties-after-sort" and found[0]["no_ties"].confirmed == ""
+
+
+@pytest.mark.slow
+def test_what_was_there_before_the_block_cannot_be_run_again(found):
+    assert found[0]["found"].rule == "take-without-order" and found[0]["found"].confirmed == ""
+
+
+@pytest.mark.slow
+def test_what_spark_believes(found):
+    one = found[0]["listed"]
+    assert one.spark_level.name == "UNORDERED" and one.level.name == "INDETERMINATE"
+    levels = found[1].levels
+    assert levels[one.operation].level is one.level and levels[one.operation].reasons
+
+
+@pytest.mark.slow
+def test_assert_clean(spark):
+    def clean(spark):
+        return spark.range(9).groupBy("id").count().orderBy("id").first()
+
+    def tied(spark):
+        return spark.range(9).withColumn("k", F.lit(1)).orderBy("k").first()
+
+    assert fs.assert_clean(clean, spark=spark) is None
+    with pytest.raises(Unclean, match="ties-after-sort") as failure:
+        fs.assert_clean(tied, spark=spark)
+    assert [one.rule for one in failure.value.findings] == ["ties-after-sort"]
+    fs.assert_clean(tied, spark=spark, warnings=False)
+    fs.assert_clean(tied, spark=spark, ignore=["ties-after-sort"])
+    with pytest.raises(fs.InvalidArgument, match="is not a function"):
+        fs.assert_clean(3)
+    with pytest.raises(ZeroDivisionError):
+        fs.assert_clean(lambda spark: 1 / 0, spark=spark)
