@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from pyspark import cloudpickle
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
@@ -159,6 +162,14 @@ PLANTED = [
 ]
 NOON = datetime(2000, 1, 1, 12, tzinfo=UTC)
 ROWS = {KEYED: [("a", 1), ("a", 2), ("b", 1)], TIMED: [("a", NOON), ("b", NOON + timedelta(hours=1))]}
+
+
+@pytest.fixture(autouse=True)
+def sent_by_value() -> Iterator[None]:
+    """Spark's Python processes cannot import this file, so its functions are sent with their code."""
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    yield
+    cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
 
 
 @pytest.fixture(autouse=True)
