@@ -120,7 +120,7 @@ def test_table_functions_on_spark(spark: Any) -> None:
     def rows(operator: Any) -> Any:
         gave = Runner(spark, operator).alone(FED)
         assert isinstance(gave, Gave), gave
-        return sorted(gave.rows)
+        return sorted(gave.rows, key=repr)
 
     kind = {"input": KEYED, "key": "k"}
     repeating = [Record(k="a", i=0), Record(k="a", i=0), Record(k="a", i=1), Record(k="b", i=0)]
@@ -130,7 +130,7 @@ def test_table_functions_on_spark(spark: Any) -> None:
     assert [row.k for row in rows(operators.udtf(made, **kind))] == ["a", "a", "a", "b"], "the key of the row is kept"
     largest = operators.udtf(Largest, output="k STRING, n INT", table=True, **kind)
     assert rows(largest) == [Record(k="a", n=2), Record(k="b", n=1)]
-    options: dict[str, Any] = {"sample": ROWS, "seconds": 30, "spark": spark}
+    options: dict[str, Any] = {"sample": ROWS, "seconds": 90, "spark": spark}
     running = operators.udtf(Running, output="total INT", **kind)
     with pytest.raises(fs.Falsified, match="Running"):
         fs.holds(running, "partition_independent", tests=4, **options)
@@ -148,7 +148,7 @@ def test_expressions_on_spark(spark: Any) -> None:
     def most(n: pd.Series) -> int:
         return int(n.max())
 
-    options: dict[str, Any] = {"sample": ROWS, "seconds": 30, "spark": spark}
+    options: dict[str, Any] = {"sample": ROWS, "seconds": 90, "spark": spark}
     of_key: dict[str, Any] = {"input": KEYED, "key": "k", "aggregate": True}
     for wrong, right in (("first(n)", "max(n)"), (head, most)):
         with pytest.raises(fs.Falsified):
@@ -166,4 +166,4 @@ def test_expressions_on_spark(spark: Any) -> None:
 
 
 def options_of(spark: Any) -> dict[str, Any]:
-    return {"sample": [(2147483647,), (0,)], "tests": 4, "seconds": 20, "spark": spark}
+    return {"sample": [(2147483647,), (0,)], "tests": 4, "seconds": 90, "spark": spark}

@@ -133,9 +133,10 @@ def _compare(spark: Any) -> None:
             (in_python,) = trying.results([feed]) if trying.is_possible else [None]
         finally:
             trying.end()
-        assert isinstance(in_python, Gave) and list(map(sorted, in_python.instants)) == list(
-            map(sorted, on_spark.instants)
-        )
+        assert isinstance(in_python, Gave), in_python
+        assert [sorted(map(repr, rows)) for rows in in_python.instants] == [
+            sorted(map(repr, rows)) for rows in on_spark.instants
+        ]
 
 
 @pytest.mark.slow
