@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pandas as pd
 import pytest
 from pyspark.sql import functions as F
 
@@ -97,4 +98,9 @@ def test_a_program_says_whether_the_last_watermark_shows(spark):
 
     assert not shows(counts) and not shows(marked.dropDuplicates(["k", "t"]))
     assert shows(counts.groupBy("window").count())
-    assert shows(counts.select("k").mapInPandas(lambda parts: parts, "k INT"))
+    told = F.pandas_udf(same_number, "int")
+    assert shows(marked.groupBy(F.window("t", "1 hour"), told("k").alias("k")).count())
+
+
+def same_number(k: pd.Series) -> pd.Series:
+    return k

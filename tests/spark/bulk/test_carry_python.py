@@ -111,16 +111,18 @@ def test_a_column_of_the_same_name(spark):
 
 
 def test_what_a_function_made_goes_on(spark):
-    """Behind it the column is still there: for an aggregation, and for another function."""
+    """Behind it the column is still there, for an aggregation. Another function might mind the order of records."""
 
     def doubled(group):
         return pd.concat([group, group])
 
     def subject(f):
-        made = f.groupBy("s").applyInPandas(doubled, SCHEMA)
-        return made.where("n > 2").groupBy("k").count().groupBy("k").applyInPandas(lambda g: g, "k INT, count LONG")
+        return f.groupBy("s").applyInPandas(doubled, SCHEMA).where("n > 2").groupBy("k").count()
 
     same(spark, subject, "complete")
+    with pytest.raises(CannotCarry, match="behind a shuffle, its FlatMapGroupsInPandas"):
+        again = lambda f: subject(f).groupBy("k").applyInPandas(lambda g: g, "k INT, count LONG")  # noqa: E731
+        together(spark, again, "complete")
 
 
 def test_functions_of_the_parts_of_a_group(spark):

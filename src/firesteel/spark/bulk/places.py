@@ -59,7 +59,8 @@ _IN_GIVEN_ORDER = frozenset(
 )  # fmt: skip
 # Sums of these neither overflow nor round: not with as many records as a run can have.
 _SMALL = frozenset({"tinyint", "smallint", "int"})
-
+# Those of these do not round.
+_WHOLE = _SMALL | {"bigint"}
 
 # Those that keep a list. Spark sorts the groups of a task where these are many, and then lists come in another order.
 _LISTS = frozenset({"CollectList", "CollectSet", "ListAgg"})
@@ -77,25 +78,28 @@ def aggregates_in(result: Expression) -> list[Expression]:
 
 
 def is_exact(result: Expression) -> bool:
-    """Is the result of an aggregation the same to the last bit, in whichever order its records are combined?"""
-    return all(map(_in_any_order, aggregates_in(result)))
+    """Is the result of an aggregation the same in whichever batches its records come, also where it overflows?"""
+    return all(_in_any_order(function, _SMALL) for function in aggregates_in(result))
 
 
-def _in_any_order(function: Expression) -> bool:
-    small = bool(function.children) and function.children[0].data_type in _SMALL
-    return function.kind in _IN_ANY_ORDER or (function.kind in ("Sum", "Average") and small)
+def _in_any_order(function: Expression, summed: frozenset[str]) -> bool:
+    """Is an aggregate the same to the last bit in any order, if sums of some types are?"""
+    kind = function.children[0].data_type if function.children else None
+    sums = function.kind == "Sum" and kind in summed
+    means = function.kind == "Average" and kind in _SMALL
+    return function.kind in _IN_ANY_ORDER or sums or means
 
 
 def refuse_unknown_aggregates(node: Node) -> None:
     """Refuse aggregates that are not known, as approximate ones, and those to which a shuffle below matters."""
-    results = node.expressions_of("aggregateExpressions")
-    for function in (each for result in results for each in aggregates_in(result)):
+    functions = [each for result in node.expressions_of("aggregateExpressions") for each in aggregates_in(result)]
+    for function in functions:
         if function.kind not in _IN_ANY_ORDER | _IN_GIVEN_ORDER:
             raise CannotCarry(
                 f"it uses an aggregate whose result may depend on how records are spread over partitions: "
                 f"{function.kind}"
             )
-    if not all(map(is_exact, results)):
+    if not all(_in_any_order(function, _WHOLE) for function in functions):
         refuse_behind_shuffle(node)
 
 
