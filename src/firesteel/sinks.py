@@ -56,10 +56,10 @@ def json_lines(path: str | PathLike[str]) -> _Sink:
 
     def append(frame: DataFrame, batch: int) -> None:
         rows = [row for row in _rows(frame) if row["kind"] != _PROGRESS]
-        about = {"query": query_id(frame), "batch": batch}
-        _forget(file, about["query"], batch)
+        query = query_id(frame)
+        _forget(file, query, batch)
         with file.open("a", encoding="utf-8") as out:
-            out.writelines(json.dumps({**about, **row}, default=_plain) + "\n" for row in rows)
+            out.writelines(json.dumps({"query": query, "batch": batch, **row}, default=_plain) + "\n" for row in rows)
 
     return append
 
