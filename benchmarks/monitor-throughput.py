@@ -39,7 +39,7 @@ def backlog(spark: Any, folder: Path, events: int, files: int = FILES) -> None:
                     F.element_at(
                         F.array(F.lit("view"), F.lit("click"), F.lit("purchase")), (F.col("id") % 3 + 1).cast("int")
                     ).alias("kind"),
-                    F.timestamp_millis(F.lit(1_900_000_000_000) + F.col("id") / 45).alias("ts"),
+                    F.timestamp_millis((F.lit(1_900_000_000_000) + F.col("id") / 45).cast("bigint")).alias("ts"),
                 )
             ).alias("value")
         )

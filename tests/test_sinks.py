@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 from pyspark.sql import Row
@@ -14,12 +15,12 @@ AT = datetime(2030, 1, 1, tzinfo=UTC)
 class Frame:
     """As much of a micro-batch as a sink needs."""
 
-    def __init__(self, *rows):
+    def __init__(self, *rows, query="one"):
         self.rows = rows
-        self.read = 0
+        context = SimpleNamespace(getLocalProperty=lambda name: query)
+        self.sparkSession = SimpleNamespace(sparkContext=context)
 
     def collect(self):
-        self.read += 1
         return self.rows
 
     def persist(self):
@@ -62,6 +63,8 @@ def test_json_lines_hold_each_verdict_once_even_if_a_batch_comes_again(tmp_path)
     assert [(line["batch"], line["id"]) for line in lines(path)] == [(0, "a"), (1, "b"), (1, "c"), (2, "d")]
     assert lines(path)[0]["left"] == {"n": 1}
     assert lines(path)[0]["time"] == "2030-01-01T00:00:00+00:00"
+    again(Frame(difference("e"), query="another"), 0)
+    assert [(line["query"], line["id"]) for line in lines(path)][-2:] == [("one", "d"), ("another", "e")]
     assert [file.name for file in tmp_path.iterdir()] == ["verdicts.jsonl"]
 
 

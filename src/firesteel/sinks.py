@@ -44,19 +44,22 @@ def callback(function: Callable[[Mapping[str, Any]], object], *, progress: bool 
 
 
 def json_lines(path: str | PathLike[str]) -> _Sink:
-    """Appends each verdict to a file, as a line of JSON with the number of its micro-batch.
+    """Appends each verdict to a file, as a line of JSON with the id of its query and the number of its micro-batch.
 
     A micro-batch that comes again after a crash replaces its lines.
 
     >>> sink = json_lines("verdicts.jsonl")
     """
+    from firesteel.spark.monitor.queries import query_id
+
     file = Path(path)
 
     def append(frame: DataFrame, batch: int) -> None:
         rows = [row for row in _rows(frame) if row["kind"] != _PROGRESS]
-        _forget(file, batch)
+        query = query_id(frame)
+        _forget(file, query, batch)
         with file.open("a", encoding="utf-8") as out:
-            out.writelines(json.dumps({"batch": batch, **row}, default=_plain) + "\n" for row in rows)
+            out.writelines(json.dumps({"query": query, "batch": batch, **row}, default=_plain) + "\n" for row in rows)
 
     return append
 
@@ -134,16 +137,20 @@ def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime | date) else str(value)
 
 
-def _forget(file: Path, batch: int) -> None:
-    """Take out the lines of a micro-batch that is handed over once more; they can only be the last ones."""
+def _forget(file: Path, query: str | None, batch: int) -> None:
+    """Take out the lines of a micro-batch that is handed over once more, and a line that a crash left unfinished."""
     if not file.exists():
         return
     lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-    kept = [line for line in lines if line.endswith("\n") and json.loads(line)["batch"] < batch]
+    kept = [line for line in lines if line.endswith("\n") and not _is_of(json.loads(line), query, batch)]
     if len(kept) < len(lines):
         new = file.with_name(file.name + ".new")
         new.write_text("".join(kept), encoding="utf-8")
         os.replace(new, file)
+
+
+def _is_of(line: Mapping[str, Any], query: str | None, batch: int) -> bool:
+    return line["query"] == query and bool(line["batch"] >= batch)
 
 
 def _metrics_of(file: Path, name: str) -> int:
@@ -156,9 +163,9 @@ def _metrics_of(file: Path, name: str) -> int:
 
 def _stop_later(frame: DataFrame, batch: int) -> None:
     """Stop the query of a micro-batch once Spark has noted that it is done."""
-    session = frame.sparkSession
-    running = session.sparkContext.getLocalProperty("sql.streaming.queryId")
-    query = next((query for query in session.streams.active if str(query.id) == running), None)
+    from firesteel.spark.monitor.queries import query_of
+
+    query = query_of(frame)
     if query is None:
         return
 

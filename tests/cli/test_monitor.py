@@ -29,7 +29,7 @@ def folder(tmp_path, monkeypatch):
 
 def arguments(right, *more):
     return [
-        *("monitor", "advertising_jobs:joined", f"advertising_jobs:{right}", "--once", "--watermark", "ts=30 seconds"),
+        *("monitor", "advertising_jobs:joined", f"advertising_jobs:{right}", "--once", "--watermark", "ts=5 seconds"),
         *("--input", "in", "--schema", advertising.EVENTS, "--option", "maxFilesPerTrigger=1"),
         *("--json-lines", "found.jsonl", "--metrics", "firesteel.prom", *more),
     ]
