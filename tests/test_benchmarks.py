@@ -36,7 +36,7 @@ def test_the_last_line_is_json(run, monkeypatch, capsys, measured, ok):
 
 def test_an_unknown_name_lists_those_there_are(run, capsys):
     assert run.main(["nothing"]) == 2
-    assert "generate, logic" in capsys.readouterr().err
+    assert "generate, lint, logic" in capsys.readouterr().err
 
 
 def test_every_benchmark_loads(run):

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 from firesteel.dags import capture
 from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.lint import Severity, Unclean
-from firesteel.linting import lint_program
-from firesteel.model.lint.linting import refuse_unknown
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,6 +30,8 @@ def assert_clean(
     `program` is called with the session, and its return value is left alone. `ignore` has names of rules, as `Dag.lint`
     takes them. With `warnings=False` only errors fail. The failure is a `fs.Unclean`, whose `findings` are data.
     """
+    from firesteel.linting import lint_program
+    from firesteel.model.lint.linting import refuse_unknown
     from firesteel.report.lint import text
     from firesteel.spark.session.start import session
 

@@ -76,7 +76,7 @@ def evidence_against(function: Callable[..., Any], values: list[Any]) -> str | N
             sample=values,
             equal=equality(rel_tol=1e-9),
             tests=100,
-            seconds=3,
+            seconds=10,
         )
     except Exception:  # a function that cannot be tested, as it does not survive the way to another process
         return None
