@@ -36,7 +36,7 @@ def source_of(function: Callable[..., Any]) -> str | None:
 
 
 def _lambda_text(code: CodeType) -> str | None:
-    """The smallest lambda in the file that holds all instructions of the code and has its parameters."""
+    """The innermost lambda in the file whose body holds all instructions of the code."""
     places = [
         ((line, start), (end_line, end))
         for line, end_line, start, end in code.co_positions()
@@ -47,11 +47,7 @@ def _lambda_text(code: CodeType) -> str | None:
     if not places or not text:
         return None
     first, last = min(start for start, _ in places), max(end for _, end in places)
-    found = [
-        node
-        for node in _lambdas(text)
-        if _start(node.body) <= first and last <= _end(node.body) and _parameters(node) == _parameters_of(code)
-    ]
+    found = [node for node in _lambdas(text) if _start(node.body) <= first and last <= _end(node.body)]
     if not found:
         return None
     inner = max(found, key=_start)
@@ -74,14 +70,3 @@ def _start(node: ast.expr) -> tuple[int, int]:
 
 def _end(node: ast.expr) -> tuple[int, int]:
     return node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-
-
-def _parameters(node: ast.Lambda) -> tuple[str, ...]:
-    given = node.args
-    stars = [one for one in (given.vararg, given.kwarg) if one is not None]
-    return tuple(one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs, *stars))
-
-
-def _parameters_of(code: CodeType) -> tuple[str, ...]:
-    stars = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
-    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + stars]

@@ -25,7 +25,7 @@ from firesteel.values.programs import (
     Stage,
 )
 
-EVIL = "</title><script>alert(1)</script>&\"'\n"
+EVIL = "</title><script>alert(1)</script>&\"'\\\n"
 
 
 def made(operations, edges, actions=()):
@@ -61,6 +61,11 @@ def test_no_way_leads_out_of_a_box_and_back():
     apart = made([("a", (0,)), ("b", (1,)), ("c", (0,))], [(0, 1, True), (1, 2, True)])
     assert [[one.id for one in group.operations] for group in groups_of(apart)] == [[0], [1], [2]]
     svg.svg(circle), svg.svg(apart)
+
+
+def test_what_did_not_run_is_held_together_by_edges_within_partitions():
+    unrun = made([("a", ()), ("b", ()), ("c", ())], [(0, 1, True), (1, 2, False)])
+    assert [[one.id for one in group.operations] for group in groups_of(unrun)] == [[0], [1, 2]]
 
 
 def test_numbers():
@@ -116,6 +121,7 @@ def test_what_users_wrote_is_escaped():
     assert graphs.dot(evil()).count("\n") == len(graphs.dot(evil()).splitlines())
     outside = re.sub(r'"(\\.|[^"\\])*"', "", graphs.dot(evil()))
     assert "script" not in outside and '"' not in outside
+    assert r'label="a\\\"b' in graphs.dot(made([('a\\"b', ())], []))
 
 
 def test_functions_show_when_an_operation_is_pointed_at():

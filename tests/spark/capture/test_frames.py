@@ -74,6 +74,17 @@ def test_distinct_is_an_aggregation_and_the_next_one_is_another():
     assert found.shuffles_between(1, 2)
 
 
+def test_halves_that_need_no_shuffle():
+    scan = ran("RangeExec", [1])
+    half = ran("HashAggregateExec", [1], scan)
+    second = aggregation(ran("HashAggregateExec", [1], half), [8], [2])
+    source = node("Range", [1])
+    distinct = node("Distinct", [1], source)
+    found = placed(second, (source,), (distinct, 0), (node("Aggregate", [2], distinct), 1))
+    assert found.at == {0: scan, 1: half, 2: second}
+    assert not found.shuffles_between(0, 1) and found.shuffles_between(1, 2)
+
+
 @pytest.mark.parametrize("kind, wide", [("ShuffleExchangeExec", True), ("BroadcastExchangeExec", False)])
 def test_a_join_is_wide_where_it_shuffles(kind, wide):
     left, right = ran("RangeExec", [1]), ran("RangeExec", [2])

@@ -6,6 +6,7 @@ import pytest
 
 import firesteel as fs
 from firesteel.spark.capture.account import account_of
+from firesteel.spark.capture.matching import Ran
 from firesteel.values.programs import Api, Level
 
 
@@ -101,6 +102,22 @@ def test_a_log_that_ends_in_the_middle(tmp_path):
     dag = fs.dag_of(log_of(tmp_path, events))
     assert [job.succeeded for job in dag.jobs] == [None] and dag.jobs[0].skipped == ()
     assert dag.operations[3].stages == ()
+
+
+def test_a_stage_that_two_jobs_share(tmp_path):
+    """What a later job runs was skipped by the one before all the same."""
+    shared = [stage(0, WRITES), stage(1, READS, [0])]
+    dag = fs.dag_of(log_of(tmp_path, [*job(0, shared, {1}), *job(1, shared[:1], {0}), *job(2, shared[:1], {0})]))
+    assert [one.skipped for one in dag.jobs] == [(0,), (), ()]
+    assert [(one.attempts, one.finished) for one in dag.stages] == [(2, 4), (1, 2)]
+
+
+def test_wide_however_far_away():
+    far = [*WRITES, rdd(7, [1])], [*READS, rdd(8, [3])]
+    both = [stage(0, far[0]), stage(1, far[1], [0])]
+    ran = Ran(account_of(job(0, both, {0, 1})))
+    assert ran.is_wide({8}, {0}) is True and ran.is_wide({3}, {2}) is False and ran.is_wide({2}, {2, 1}) is False
+    assert ran.is_wide({7}, {0}) is False and ran.is_wide({7}, {3}) is None
 
 
 def test_a_job_that_failed(tmp_path):

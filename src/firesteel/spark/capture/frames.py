@@ -120,10 +120,10 @@ class Placed:
         """The half after the shuffle, if there is one before it."""
         shuffled = False
         for node in self.above(fits[0]):
-            if shuffled and node in fits:
-                return node
             shuffled = shuffled or node.kind in _SHUFFLES
-            if node not in fits and node.kind not in _BETWEEN:
+            if node in fits[1:]:
+                return node if shuffled else fits[0]
+            if node is not fits[0] and node.kind not in _BETWEEN:
                 break
         return fits[0]
 
