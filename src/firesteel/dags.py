@@ -57,9 +57,10 @@ class Dag:
     def msvl(self, *, style: str = "edges", path: str | PathLike[str] | None = None) -> str:
         """The program as a model in MSVL, which `firesteel.model.msvl.load` reads and runs without Spark.
 
-        With a `path` the model is written there. Data of more than 100,000 characters is then put into a file beside
-        it; without a path the model asks for it (`inputs=`). `style="paper"` prints the form of the paper on S2M: a
-        rendering that does not run.
+        The records of the sources are part of it. Those of files and DataFrames are read again, so Spark still has to
+        run, and the files have to be there. With a `path` the model is written there, and data of more than 100,000
+        characters is put into a file beside it; without a path the model asks for it (`inputs=`). `style="paper"`
+        prints the form of the paper on S2M: a rendering that does not run.
 
         >>> import firesteel as fs
         >>> from firesteel.model import msvl

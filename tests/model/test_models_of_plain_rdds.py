@@ -23,7 +23,7 @@ def check(case: Case, data, n: int) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_model_gives_what_the_operations_mean(case):
-    @settings(max_examples=4)
+    @settings(max_examples=2)
     @given(case.data, st.integers(1, 3))
     def run(data, n):
         check(case, data, n)

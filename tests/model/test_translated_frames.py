@@ -303,6 +303,13 @@ def test_sources_that_look_alike_are_told_apart_by_their_columns_ids():
         collected(named(again))
 
 
-def test_actions_that_have_no_translation_are_refused():
-    with pytest.raises(InvalidArgument, match="the action toPandas has no translation"):
-        run(SOURCE, "toPandas")
+@pytest.mark.parametrize("name", ["toPandas", "writeStream.start", "write.parquet"])
+def test_actions_that_have_no_translation_are_refused(name):
+    with pytest.raises(InvalidArgument, match=f"the action {name} has no translation"):
+        run(SOURCE, name)
+
+
+def test_dstreams_are_refused():
+    operations = (Operation(0, "queueStream", Api.DSTREAM),)
+    with pytest.raises(InvalidArgument, match="a DStream has no translation"):
+        model_of(Program(operations, (), (Action(0, "foreachRDD", Api.DSTREAM, (0,)),)))

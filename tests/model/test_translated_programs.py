@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from firesteel.model import msvl
 from firesteel.model.translate.inputs import sliced
 from firesteel.model.translate.model import built, model_of
 from firesteel.model.translate.paper import shape
-from firesteel.values.programs import Action, Api, CallSite, Edge, Function, Operation, Program
+from firesteel.values.programs import Action, Api, CallSite, Difference, Edge, Function, Operation, Program
 
 
 class Script:
@@ -181,6 +182,15 @@ def test_a_program_without_its_functions_is_refused(name, wide):
     script.act("collect", script.add(name, 2, wide=wide))
     with pytest.raises(InvalidArgument, match=rf"of {name} \(script.py:4\) is not known, so it has no model"):
         model_of(script.program)
+
+
+def test_a_difference_between_what_ran_and_what_was_captured_is_said():
+    script = counting(["a"])
+    script.act("count", 2)
+    differences = (Difference("Spark ran a job that belongs to no call"),)
+    text = model_of(replace(script.program, differences=differences))
+    assert "// what Spark ran is not what was captured: Spark ran a job that belongs to no call" in text
+    assert msvl.load(text).run() == [1]
 
 
 def test_inputs_have_to_fit():

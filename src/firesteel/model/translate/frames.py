@@ -293,7 +293,8 @@ def lowered(program: Program) -> Program:
             raise refused(f"the action {action.name}{place}")
         target = lowering.plan(operation.plan)
         actions.append(_action(action, target))
-    return Program(tuple(lowering.operations), tuple(lowering.edges), tuple(actions))
+    operations, edges = tuple(lowering.operations), tuple(lowering.edges)
+    return Program(operations, edges, tuple(actions), differences=program.differences)
 
 
 def _action(action: Action, target: int) -> Action:

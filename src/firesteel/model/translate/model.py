@@ -79,6 +79,8 @@ def _head(builder: Builder) -> list[str]:
     for stage in builder.stages:
         names = ", ".join(builder.labels[each] for each in stage.operations)
         lines.append(f"// stage {stage.number}: {names}; ends in {stage.ends}")
+    for difference in builder.program.differences:
+        lines.append(f"// what Spark ran is not what was captured: {' '.join(str(difference).split())}")
     for outside in builder.functions.outside:
         lines.append(f"// {outside.name} comes from outside: {outside.reason}")
     return lines
