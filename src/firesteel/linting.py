@@ -35,7 +35,8 @@ def lint_program(
 
 
 def _help(spark: SparkSession, program: Program, confirm: bool, seconds: float) -> Help:
-    from firesteel.spark.plans.asking import function_of, is_written_cast
+    from firesteel.spark.capture.executions import function_in
+    from firesteel.spark.plans.asking import is_written_cast
     from firesteel.spark.replays import Replays
 
     known: dict[Any, Any] = {}
@@ -43,7 +44,7 @@ def _help(spark: SparkSession, program: Program, confirm: bool, seconds: float) 
 
     def function(expression: Any) -> Callable[..., Any] | None:
         if id(expression) not in known:
-            known[id(expression)] = expression, function_of(spark, expression)
+            known[id(expression)] = expression, function_in(spark, expression)
         found: Callable[..., Any] | None = known[id(expression)][1]
         return found
 

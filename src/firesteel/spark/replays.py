@@ -148,15 +148,13 @@ def _given(value: Any, parents: dict[int, Any]) -> Any:
 def _called(owner: Any, name: str, given: dict[str, Any]) -> Any:
     """Call a method with arguments by their names, also where it takes any number of them."""
     method = getattr(owner, name)
-    positional: list[Any] = []
-    for parameter in inspect.signature(method).parameters.values():
-        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
-            positional += given.pop(parameter.name, ())
-        elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
-            break
-        elif parameter.name in given and parameter.kind is not inspect.Parameter.KEYWORD_ONLY and not positional:
-            continue
-    return method(*positional, **given)
+    several = [
+        parameter.name
+        for parameter in inspect.signature(method).parameters.values()
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL
+    ]
+    positional = [each for one in several for each in given.get(one, ())]
+    return method(*positional, **{key: value for key, value in given.items() if key not in several})
 
 
 def _plain(value: Any) -> Any:
