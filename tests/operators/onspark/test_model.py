@@ -112,6 +112,15 @@ def test_a_port_blocks_where_another_releases_its_rows(
     assert (question.judge(results) is not None) is blocks
 
 
+def test_a_row_that_may_be_the_last_record_is_not_held_back() -> None:
+    both = {"left": "k INT, n INT", "right": "k INT, n INT"}
+    turnstile = operators.transformation(same, input=both, key="k")
+    material: Material = (("right", (1, 5)), ("left", (1, 5)))
+    question = next(each for each in QUESTIONS["non_blocking"](About(turnstile), material) if each.port == "right")
+    passed = gave([], [Record(k=1, n=5)])
+    assert question.judge([passed, passed, gave([]), gave([], []), gave([])]) is None
+
+
 def test_state_that_grows_is_evidence() -> None:
     (question,) = QUESTIONS["state_bounded"](About(KEYED), ONE)
     (feed,) = question.feeds

@@ -21,7 +21,7 @@ from firesteel.operators.onspark.operator import SparkKind
 from firesteel.operators.onspark.running import Runner
 from firesteel.operators.onspark.sinks import QUESTIONS as OF_SINKS
 
-_ROUND, _LARGE_ROUND, _ROUND_ALONE, _ROUND_OF_JOBS = 24, 140, 3, 16
+_ROUND, _LARGE_ROUND, _TIMED_ROUND, _ROUND_ALONE, _ROUND_OF_JOBS = 24, 140, 60, 3, 16
 """How many tests are run together: few at first, as one of them may be enough."""
 _MOST_ALONE = {"restart_safe": 4, "state_bounded": 2}
 """Properties whose runs cannot share a query, and how many tests of each are made at most."""
@@ -221,8 +221,10 @@ class Examiner:
             # What makes it raise has no output.
             telling = [] if property == "total" else self._telling
             return telling[number * size : (number + 1) * size] or self.maker.round(number, size)
-        large = number and not self.about.operator.has_time
-        return self.maker.round(number, min(_LARGE_ROUND if large else _ROUND, most))
+        if not self.about.operator.has_time:
+            return self.maker.round(number, min(_LARGE_ROUND if number else _ROUND, most))
+        first = 1 if property == "partition_isolated" else 0  # a round with a late record
+        return self.maker.round(first + number, min(_TIMED_ROUND if number > 2 else _ROUND, most))
 
     def _asked(self, property: str, material: Material, pause: timedelta) -> list[Question]:
         questions = OF_SINKS if self.about.operator.kind is SparkKind.SINK else QUESTIONS
