@@ -63,6 +63,13 @@ def test_isolation_looks_at_rows_of_the_key_and_gives_up_where_there_is_no_key()
     assert question.judge([gave([Record(n=1)]), gave([Record(n=2)])]) is None
 
 
+def test_isolation_looks_at_the_first_key_too() -> None:
+    """A sink that overwrites: what comes after a key removes its rows."""
+    first = list(QUESTIONS["partition_isolated"](About(KEYED), ONE[:2]))[2]
+    assert first.feeds[0].batches == ((ONE[0],), ())
+    assert first.judge([gave([Record(k="a", n=1)]), gave([Record(k="b", n=2)])]) is not None
+
+
 def test_with_long_pauses_time_goes_on_after_the_last_record() -> None:
     waiting = About(KEYED, pause=timedelta(days=2))
     whole, _ = next(iter(QUESTIONS["commutative"](waiting, ONE))).feeds
