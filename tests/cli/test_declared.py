@@ -64,6 +64,7 @@ def some(frame):
 def test_claims_about_operators_on_spark(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr("firesteel.operators.onspark.examine._SHRINK_SECONDS", 0.0)
     (tmp_path / "claims_on_spark.py").write_text(ON_SPARK)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])

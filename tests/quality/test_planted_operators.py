@@ -175,7 +175,7 @@ def sent_by_value() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def little_shrinking(monkeypatch: pytest.MonkeyPatch) -> None:
     """The rows are given, and small."""
-    monkeypatch.setattr("firesteel.operators.onspark.examine._SHRINK_SECONDS", 0.1)
+    monkeypatch.setattr("firesteel.operators.onspark.examine._SHRINK_SECONDS", 0.0)
 
 
 @pytest.mark.slow

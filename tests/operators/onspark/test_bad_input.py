@@ -53,7 +53,7 @@ def test_failures_are_answers(spark: Any) -> None:
     with pytest.raises(fs.Vacuous, match="nowhere_to_be_found"):
         fs.holds(operators.transformation(missing_table, input="n INT"), "deterministic", tests=1, spark=spark)
     some = operators.transformation(raises_in_one_partition, input="n INT", engine="batch")
-    options: dict[str, Any] = {"sample": [(0,), (1,), (2,)], "tests": 4, "seconds": 20, "spark": spark}
+    options: dict[str, Any] = {"sample": [(0,), (1,), (2,)], "tests": 4, "seconds": 90, "spark": spark}
     table = fs.analyze(some, "one_to_one", "partition_independent", "total", **options)
     assert table["partition_independent"].verdict is fs.Verdict.INCONCLUSIVE
     assert table["total"].verdict is fs.Verdict.FALSE and "ZeroDivisionError" in table["total"].evidence

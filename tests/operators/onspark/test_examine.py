@@ -133,6 +133,17 @@ def test_raising_is_the_evidence_where_that_is_the_question() -> None:
     assert searched(hidden, "null_safe").verdict is Verdict.INCONCLUSIVE, "only a run by itself is evidence"
 
 
+def test_what_had_output_is_not_all_that_total_is_asked_with() -> None:
+    def not_one(feed: Feed) -> Result:
+        return Failed("boom") if any(row[1] == 1 for batch in feed.batches for _, row in batch) else as_it_is(feed)
+
+    examiner = Examiner(About(KEYED), MadeUp(not_one), Maker(KEYED, [("a", 0), ("a", 0), ("a", 1)]))
+    examiner.runner.bulk = False
+    assert examiner.answer("stateless", Budget(9, time.monotonic() + 20)).verdict is Verdict.INCONCLUSIVE
+    finding = examiner.answer("total", Budget(9, time.monotonic() + 20))
+    assert finding.verdict is Verdict.FALSE and decoded(finding.replay) == (("input", ("", 1)),)
+
+
 def test_what_is_never_null_or_never_built_says_nothing_about_nulls() -> None:
     needed = operators.transformation(lambda frame: frame, input="k STRING NOT NULL, n INT NOT NULL")
     material: Any = (("input", ("a", 1)),)

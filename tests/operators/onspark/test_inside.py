@@ -116,6 +116,7 @@ class Largest:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_shrinking")
 def test_table_functions_on_spark(spark: Any) -> None:
     def rows(operator: Any) -> Any:
         gave = Runner(spark, operator).alone(FED)
@@ -139,6 +140,7 @@ def test_table_functions_on_spark(spark: Any) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_shrinking")
 def test_expressions_on_spark(spark: Any) -> None:
     @F.pandas_udf("int")
     def head(n: pd.Series) -> int:

@@ -63,6 +63,13 @@ def test_isolation_looks_at_rows_of_the_key_and_gives_up_where_there_is_no_key()
     assert question.judge([gave([Record(n=1)]), gave([Record(n=2)])]) is None
 
 
+def test_isolation_looks_at_the_first_key_too() -> None:
+    """A sink that overwrites: what comes after a key removes its rows."""
+    first = list(QUESTIONS["partition_isolated"](About(KEYED), ONE[:2]))[2]
+    assert first.feeds[0].batches == ((ONE[0],), ())
+    assert first.judge([gave([Record(k="a", n=1)]), gave([Record(k="b", n=2)])]) is not None
+
+
 def test_with_long_pauses_time_goes_on_after_the_last_record() -> None:
     waiting = About(KEYED, pause=timedelta(days=2))
     whole, _ = next(iter(QUESTIONS["commutative"](waiting, ONE))).feeds
@@ -110,6 +117,15 @@ def test_a_port_blocks_where_another_releases_its_rows(
     assert question.port == "left"
     results = [gave(before, released), gave(before, changed), gave(alone), gave(before, itself), gave(before)]
     assert (question.judge(results) is not None) is blocks
+
+
+def test_a_row_that_may_be_the_last_record_is_not_held_back() -> None:
+    both = {"left": "k INT, n INT", "right": "k INT, n INT"}
+    turnstile = operators.transformation(same, input=both, key="k")
+    material: Material = (("right", (1, 5)), ("left", (1, 5)))
+    question = next(each for each in QUESTIONS["non_blocking"](About(turnstile), material) if each.port == "right")
+    passed = gave([], [Record(k=1, n=5)])
+    assert question.judge([passed, passed, gave([]), gave([], []), gave([])]) is None
 
 
 def test_state_that_grows_is_evidence() -> None:

@@ -19,6 +19,7 @@ def summed(pairs: Any) -> Any:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_shrinking")
 @pytest.mark.parametrize("engine", ["rdd", "dstream"])
 def test_plain_values_on_spark(spark: Any, engine: str) -> None:
     def on(function: Any) -> Any:
@@ -33,6 +34,7 @@ def test_plain_values_on_spark(spark: Any, engine: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_shrinking")
 def test_a_dstream_that_keeps_state(spark: Any) -> None:
     def counted(pairs: Any) -> Any:
         return pairs.updateStateByKey(lambda new, old: (old or 0) + len(new))

@@ -56,6 +56,7 @@ def test_the_constants_of_a_processor_are_tried() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_shrinking")
 def test_state_in_python_on_spark(spark: Any) -> None:
     """A processor that leaks between keys through a class attribute, beside one that keeps its count as state."""
     from pyspark.sql.streaming import StatefulProcessor
@@ -88,7 +89,7 @@ def test_state_in_python_on_spark(spark: Any) -> None:
     with pytest.raises(fs.Falsified, match="Leaking"):
         fs.holds(leaking, "partition_isolated", tests=8, **options)
     counting = operators.processor(Counting, **USUAL, output_mode="update")
-    kept = fs.analyze(counting, "partition_isolated", tests=4, **options)["partition_isolated"]
+    kept = fs.analyze(counting, "partition_isolated", tests=2, **options)["partition_isolated"]
     assert kept.verdict is fs.Verdict.INCONCLUSIVE and kept.outputs and not kept.why
 
 
@@ -97,6 +98,7 @@ def _at(minute: int) -> datetime:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_shrinking")
 def test_timers_ttl_and_timeouts_on_spark_and_in_python(spark: Any) -> None:
     """A TTL of an hour, a timer of two minutes by the clock and by event time, a time-out of an hour."""
     cloudpickle.register_pickle_by_value(imitated)
@@ -140,6 +142,7 @@ def _compare(spark: Any) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_shrinking")
 def test_initial_state_on_spark(spark: Any) -> None:
     from pyspark.sql.streaming import StatefulProcessor
 

@@ -218,7 +218,9 @@ class Examiner:
             return self.maker.round(number, min(_ROUND_OF_JOBS, most))
         if property in _MOST_ALONE or not self.runner.shares:
             size = min(_ROUND_ALONE, most)
-            return self._telling[number * size : (number + 1) * size] or self.maker.round(number, size)
+            # What makes it raise has no output.
+            telling = [] if property == "total" else self._telling
+            return telling[number * size : (number + 1) * size] or self.maker.round(number, size)
         if not self.about.operator.has_time:
             return self.maker.round(number, min(_LARGE_ROUND if number else _ROUND, most))
         first = 1 if property == "partition_isolated" else 0  # a round with a late record

@@ -76,6 +76,8 @@ def _withheld(about: About, port: Port, mine: Material, record: Step, other: Por
             return None  # what the port puts out by itself is no sign that it waits
         if not released or released & others[1] or released & others[2]:
             return None
+        if any(_are_of((row,), (record,), other) for row in rows):
+            return None  # it may be the record that came last
         same = changed != record and released == others[0]
         if not same and not (from_port and not _only_of(other, port) & _columns(rows)):
             return None

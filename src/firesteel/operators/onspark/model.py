@@ -226,8 +226,13 @@ def partition_isolated(about: About, material: Material) -> Iterator[Question]:
     A count per key has it. A share of the total does not; neither does a window whose watermark other keys move, so
     that a record comes too late.
     """
+    # Records of other keys may come before those of a key, or after them.
+    for key in distinct(_key_of_step(about.operator, step) for step in (material[-1], material[0])):
+        yield from _isolated(about, material, key)
+
+
+def _isolated(about: About, material: Material, key: tuple[Any, ...]) -> Iterator[Question]:
     operator = about.operator
-    key = _key_of_step(operator, material[-1])
     own = tuple(step for step in material if _key_of_step(operator, step) == key)
     if len(own) == len(material):
         return
