@@ -1,4 +1,7 @@
-"""A differential fuzzer: random programs of a grammar, in bulk against alone. None may differ."""
+"""A differential fuzzer: random programs of a grammar, in bulk against alone. None may differ.
+
+A seed has four pieces of a hundred programs, each of which ends after nine minutes at the latest: five seeds make 2,000.
+"""
 
 import os
 import random

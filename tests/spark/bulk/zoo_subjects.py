@@ -158,7 +158,9 @@ def struct_udf(f):
     def ends(n: pd.Series, p: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame({"lo": n.min(), "hi": p["n"].max()}, index=n.index)
 
-    return f.na.fill(0).select("k", ends(n=F.col("n"), p=F.struct("k", "n")).alias("e"))
+    # No field may be null: a null of another case would change the type of the others.
+    k, n = (F.coalesce(name, F.lit(0)).alias(name) for name in ("k", "n"))
+    return f.select("k", ends(n=n, p=F.struct(k, n)).alias("e"))
 
 
 def windowed(window, *keys):
