@@ -164,7 +164,7 @@ def aggregates(sc: Any, data: Any, n: int) -> list[Any]:
 def extremes(sc: Any, data: Any, n: int) -> list[Any]:
     pairs = sc.parallelize([*data, ("z", 0)], n)
     by_number = [pairs.max(lambda p: p[1]), pairs.min(lambda p: p[1]), pairs.top(2, lambda p: p[1])]
-    return [pairs.max(), *by_number, pairs.takeOrdered(3), pairs.first(), pairs.take(2)]
+    return [*by_number, pairs.max(), pairs.takeOrdered(3), pairs.first(), pairs.take(2)]
 
 
 def counts(sc: Any, data: Any, n: int) -> list[Any]:
