@@ -163,8 +163,8 @@ def aggregates(sc: Any, data: Any, n: int) -> list[Any]:
 
 def extremes(sc: Any, data: Any, n: int) -> list[Any]:
     pairs = sc.parallelize([*data, ("z", 0)], n)
-    chosen = [pairs.max(), pairs.min(lambda p: p[1]), pairs.top(2, lambda p: p[1]), pairs.takeOrdered(3)]
-    return [*chosen, pairs.first(), pairs.take(2)]
+    by_number = [pairs.max(lambda p: p[1]), pairs.min(lambda p: p[1]), pairs.top(2, lambda p: p[1])]
+    return [*by_number, pairs.max(), pairs.takeOrdered(3), pairs.first(), pairs.take(2)]
 
 
 def counts(sc: Any, data: Any, n: int) -> list[Any]:
@@ -266,7 +266,7 @@ CASES = [
     Case("cogrouped", cogrouped, PAIRS, (same, grouped)),
     Case("folds", folds, PAIRS, (same, same)),
     Case("aggregates", aggregates, LISTS, (same, same, same, same, same)),
-    Case("extremes", extremes, PAIRS, (same,) * 6),
+    Case("extremes", extremes, PAIRS, (same,) * 7),
     Case("counts", counts, PAIRS, (same,) * 4),
     Case("partitions", partitions, LISTS, (same,) * 4),
     Case("regrouped", regrouped, LISTS, (same, multiset, same)),

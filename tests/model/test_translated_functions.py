@@ -63,6 +63,7 @@ ONE: list[tuple[Any, Any]] = [
     (lambda x: (x // 4, x % 4, x / 4, x**2, -x), INT),
     (lambda x: 1 < x <= 5 or x in (7, 8) or x not in range(-20, 20), INT),
     (lambda x: x if x else "zero", INT),
+    (lambda x: "one" if 1 else x, INT),
     (lambda x: x and x > 3, INT),
     (lambda x: f"{x}|{x:4d}|{x / 3:.2f}|{'a'!r}", INT),
     (lambda x: round(x / 7, 2) + math.floor(x / 2) + abs(x), INT),

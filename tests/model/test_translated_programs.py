@@ -99,6 +99,17 @@ def test_a_task_that_does_not_wait_is_found_out():
         fs.verify(msvl.load(broken), rule)
 
 
+def test_a_sort_stays_in_its_parents_stage_in_the_papers_form():
+    script = counting(["a", "b", "a"])
+    script.act("take", script.add("sortBy", 2, wide=True, f={"keyfunc": lambda kv: kv[1]}, ascending=False), num=5)
+    assert model_of(script.program, "paper") == (
+        '(Parallelize1()||Map1(2,1)||Map1(2,2)||shuffle1(3,"reduceByKey"));'
+        "(ReduceByKey1(1)||ReduceByKey1(2)||SortBy(2));Take(5)"
+    )
+    assert len(built(script.program).stages) == 3
+    assert script.model().run() == [[("a", 2), ("b", 1)]]
+
+
 def diamond() -> Script:
     script = counting(["a", "bb", "a"])
     one = script.add("reduceByKey", 2, wide=True, f={"func": max})
