@@ -39,7 +39,7 @@ def run_script(script: Path, arguments: Sequence[str], seconds: float | None) ->
     before, path = sys.argv, list(sys.path)
     sys.argv = [str(script), *arguments]
     sys.path.insert(0, str(script.resolve().parent))
-    failure, was_stopped = None, False
+    dag, failure, was_stopped = Dag(), None, False
     try:
         with capture(spark) as dag, lent(spark), redirect_stdout(sys.stderr):
             try:
@@ -54,6 +54,10 @@ def run_script(script: Path, arguments: Sequence[str], seconds: float | None) ->
                 failure = f"it raised {type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
             with suppress(Exception):
                 end_streams(spark)
+    except Exception as error:  # what ran could not be read, as after an analysis that failed
+        if failure is None:
+            raise
+        failure += f" (and what ran before cannot be read: {type(error).__name__})"
     finally:
         sys.argv, sys.path[:] = before, path
     return Ran(dag, failure, was_stopped)

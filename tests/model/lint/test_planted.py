@@ -18,7 +18,7 @@ def found(spark):
             wrong(spark)
             right(spark)
     by_function = defaultdict(list)
-    for one in lint_program(dag.program, seconds=60).findings:
+    for one in lint_program(dag.program, seconds=30).findings:
         by_function[one.where.function].append(one)
     return by_function
 
