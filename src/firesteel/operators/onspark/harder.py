@@ -61,11 +61,12 @@ def _withheld(about: About, port: Port, mine: Material, record: Step, other: Por
     """
     changed = (other.name, _changed(record[1], other, port.columns))
     own_time = _at_the_time_of(mine[-1], port, record, other)
-    held = about.firing(one_by_one((*mine, record)))
-    again = about.firing(one_by_one((*mine, changed)))
+    first = one_by_one(mine)
+    held = about.firing((*first, (record,)))
+    again = about.firing((*first, (changed,)))
     alone = about.firing(((record,),))
-    itself = about.firing(one_by_one((*mine, own_time)))
-    before = about.firing(one_by_one(mine))
+    itself = about.firing((*first, (own_time,)))
+    before = about.firing(first)
 
     def judge(gave: Sequence[Gave]) -> OnSpark | None:
         released = Counter(map(canonical, gave[0].instants[-1]))

@@ -137,7 +137,7 @@ class Maker:
         how = rng.random()
         if how < 0.15:
             return self._with_joined(rng, material)
-        if how < 0.18 and self._buffers:
+        if how < 0.22 and self._buffers:
             return self._repeated(rng, material)
         return material
 
@@ -185,9 +185,18 @@ class Maker:
         return (*material[:at], (name, _put(row, place, joined)), *material[at + 1 :])
 
     def _repeated(self, rng: Random, material: Material) -> Material:
-        """One record so often that a buffer is full, and then the others."""
-        size = rng.choice(self._buffers) + rng.randint(0, 2)
-        return (*[material[0]] * size, *material[1:])
+        """One record so often that a buffer is full, and then the others, mostly with the same key."""
+        (name, row), *others = material
+        size = rng.choice(self._buffers) + rng.randint(1, 3)
+        if rng.random() < 0.8:
+            columns = self._operator.port(name).columns
+            key = {each: row[columns.index(each)] for each in self._operator.key}
+            others = [(port, self._with_key(port, other, key)) for port, other in others]
+        return (*[(name, row)] * size, *others)
+
+    def _with_key(self, port: str, row: tuple[Any, ...], key: dict[str, Any]) -> tuple[Any, ...]:
+        columns = self._operator.port(port).columns
+        return tuple(key.get(column, value) for column, value in zip(columns, row, strict=True))
 
     def _records(self, rng: Random, shape: _Shape) -> Material:
         palettes: dict[tuple[str, str], list[Any]] = {}
