@@ -88,8 +88,7 @@ class Batch(Sequence[Any]):
         _partitions: tuple[int, ...] | None
 
     # --- where the records are ---
-    #
-    # `firesteel.spark.frames.large.LargeBatch` is a batch whose records stay in Spark. It overrides the five members
+    # `firesteel.spark.frames.large.LargeBatch` is a batch whose records stay in Spark. It overrides the six members
     # below, answers the questions further down with Spark jobs, and refuses what would bring all records to the driver.
 
     @property
@@ -128,8 +127,7 @@ class Batch(Sequence[Any]):
     # --- as a sequence ---
 
     def __getitem__(self, index: Any) -> Any:
-        order_is_read(self)
-        return make_batch(self._items[index], self.schema) if isinstance(index, slice) else self._items[index]
+        return make_batch(self.records[index], self.schema) if isinstance(index, slice) else self.records[index]
 
     def __len__(self) -> int:
         return len(self._items)
@@ -194,7 +192,6 @@ class Batch(Sequence[Any]):
         return [make_batch(part, self.schema) for part in parts], make_batch(rest, self.schema)
 
     # --- questions ---
-
     # A predicate answers with a bool or a Check; all else is a PredicateError. One that fails an `assert` says no.
 
     def _asked(self, predicate: Callable[[Any], bool | Check]) -> list[tuple[Any, bool | Check]]:
@@ -255,8 +252,7 @@ class Batch(Sequence[Any]):
         >>> Batch([Record(n=2), Record(n=1)]).sorted_by("n").records
         (Record(n=2), Record(n=1))
         """
-        order_is_read(self)
-        keys = [sort_key(key_of(record, columns)) for record in self._items]
+        keys = [sort_key(key_of(record, columns)) for record in self.records]
         for index in range(1, len(keys)):
             if keys[index] < keys[index - 1]:
                 return out_of_order(index, columns, self._items[index - 1 : index + 1])
@@ -399,6 +395,5 @@ def _partitions_text(batch: Batch) -> str:
 
 def _records_text(batch: Batch) -> str:
     """A batch's records as the shortest text that evaluates: tuples where a schema gives the names."""
-    if batch.schema is None:
-        return shown(list(batch._items))
-    return shown([tuple(record) if isinstance(record, Record) else record for record in batch._items])
+    named = batch.schema is not None
+    return shown([tuple(record) if named and isinstance(record, Record) else record for record in batch._items])

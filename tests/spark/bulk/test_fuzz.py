@@ -1,6 +1,6 @@
 """A differential fuzzer: random programs of a grammar, in bulk against alone. None may differ.
 
-A seed has four pieces of a hundred programs, each of which ends after nine minutes at the latest: five seeds make 2,000.
+A seed has four pieces of a hundred programs. Each piece ends after nine minutes at the latest. Five seeds make 2,000.
 """
 
 import os
@@ -14,7 +14,7 @@ import pytest
 from firesteel.spark.bulk.together import exercise_together
 from firesteel.spark.engines.exercise import exercise_apart
 from firesteel.spark.failures import CannotCarry, SubjectFailure
-from tests.spark.bulk import grammar
+from tests.spark.bulk import grammar, grammar_parts
 
 SUBJECTS = int(os.environ.get("FUZZ_SUBJECTS", "100"))
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "540"))
@@ -24,7 +24,7 @@ def judged(spark, seed):
     """What became of one random program ("carried", "refused", "different", "not a program"), and why."""
     rng = random.Random(seed)
     program = grammar.program(rng)
-    cases = grammar.cases(rng, program.inputs)
+    cases = grammar_parts.cases(rng, program.inputs)
     how = program.how
     try:
         together = exercise_together(spark, cases, program.subject, how)
