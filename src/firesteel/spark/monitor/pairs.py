@@ -43,7 +43,7 @@ def pairs_query(
     timeout = "NoTimeout" if delay is None else "EventTimeTimeout"
     both: Any = packed[0].unionAll(packed[1])
     said = both.groupBy("group").applyInPandasWithState(
-        _Called(step, placed, by_event_time=delay is not None), "time BIGINT, said STRING", _STATE, "append", timeout
+        _Called(step, placed, by_event_time=delay is not None), "moment BIGINT, said STRING", _STATE, "append", timeout
     )
     made: DataFrame = said.mapInArrow(_Rows(schema), _output(schema))
     return made
@@ -183,7 +183,7 @@ class _Called:
         if wake is not None:
             state.setTimeoutTimestamp(max(wake, watermark))
         if said:
-            yield pd.DataFrame({"time": now.clock, "said": [_text(each) for each in said]})
+            yield pd.DataFrame({"moment": now.clock, "said": [_text(each) for each in said]})
 
 
 def _text(said: Compared) -> str:
@@ -216,7 +216,7 @@ class _Rows:
         output, read = _output(self.schema), record_reader(self.schema.fieldNames())
         for part in parts:
             rows = []
-            for time, text in zip(part.column("time").to_pylist(), part.column("said").to_pylist(), strict=True):
+            for time, text in zip(part.column("moment").to_pylist(), part.column("said").to_pylist(), strict=True):
                 said = _read(text)
                 facts: dict[str, Any] = {**vars(said), "time": time * 1000, "lag": said.lag / 1000}
                 for side in ("left", "right"):
