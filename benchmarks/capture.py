@@ -61,8 +61,8 @@ def program(spark: Any) -> None:
 
 
 def wide_plan(spark: Any) -> Any:
-    """A union of many projections, as pipelines that are made by loops have it."""
-    parts = [spark.range(2).filter(f"id >= {number % 3}").select("id") for number in range(NODES // 4)]
+    """A union of many projections, as pipelines that are made by loops have it: Spark makes one node of all unions."""
+    parts = [spark.range(2).filter(f"id >= {number % 3}").select("id") for number in range(NODES // 3)]
     while len(parts) > 1:  # pairs, then pairs of these: not one long chain
         parts = [reduce(lambda a, b: a.union(b), parts[at : at + 2]) for at in range(0, len(parts), 2)]
     return parts[0]

@@ -5,6 +5,7 @@ written down, as Spark gives them in any order. A capture changes nothing: resul
 those of a run without it.
 """
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 
@@ -137,10 +138,10 @@ EXPECTED = {
         [((0, 1), 2), ((2,), 2), ((3,), 1)],
         [("first", 0)],
     ),
-    # The view is read twice, the second time in a job for the subquery.
+    # The view is read twice. For the subquery Spark gives its columns new ids, so that stage is not known to be of it.
     "subquery": Expected(
         [("range",), ("sql", 0)],
-        [((0,), 2), ((), 1), ((0, 1), 2)],
+        [((), 2), ((), 1), ((0, 1), 2)],
         [("collect", 0), ("collect", 0)],
     ),
     "adaptive_skew_join": Expected(
@@ -221,7 +222,7 @@ def observed(spark, program):
         result = program()
     after = java.newRddId(), java.newShuffleId()
     sites = Counter(
-        (stage["Stage Name"], rdd["Name"].rpartition("/")[2], rdd["Callsite"])
+        (stage["Stage Name"], re.sub(r"#\d+", "#", rdd["Name"].rpartition("/")[2]), rdd["Callsite"])
         for event in events
         if event["Event"] == "SparkListenerJobStart"
         for stage in event["Stage Infos"]

@@ -76,7 +76,11 @@ class Capturing:
         executions = _with_roots(
             [self._execution(whole, account, seen) for seen in account.executions.values()], account, self._recorder
         )
-        places = [*self._places(whole, executions, plans, account)]
+        try:
+            places = [*self._places(whole, executions, plans, account)]
+        except Exception as error:
+            self._lose("the physical plans", error)
+            places = []
         operations, edges = with_stages(operations, edges, places, account)
         whole = program_of(self._recorder, account, operations, edges, executions, [])
         return replace(
@@ -169,9 +173,12 @@ class Capturing:
         return replace(execution, analysed=analysed, optimised=optimised)
 
     def _jvm_execution(self, number: int) -> Any:
-        if self._executions is None or self._spark.sparkContext._jsc is None:
+        """An execution, also after the session was stopped: the JVM lives on."""
+        try:
+            return None if self._executions is None else self._executions.execution(number)
+        except Exception as error:
+            self._lose(f"execution {number}", error)
             return None
-        return self._executions.execution(number)
 
     def _call_of(self, seen: ExecutionSeen) -> int | None:
         """The call that an execution without jobs ran for: the one that ran when it started, if there is only one."""
@@ -194,8 +201,6 @@ class Capturing:
                 roots = (execution.operation,)
             if found is not None and roots:
                 yield self._placed(program, found, roots, plans, account)
-        if self._spark.sparkContext._jsc is None:
-            return
         for operation in program.operations:
             parents = [program.operations[one] for one in operation.parents]
             if operation.api is Api.RDD and operation.stages and [one.api for one in parents] == [Api.FRAME]:

@@ -117,7 +117,7 @@ LAZY = _words(
     exceptAll withWatermark hint limit offset repartitionByRange sampleBy alias crossJoin sortWithinPartitions sort
     orderBy select selectExpr groupby rollup cube groupingSets unpivot melt unionAll unionByName
     intersect intersectAll dropDuplicates dropDuplicatesWithinWatermark dropna fillna replace withColumns withColumn
-    withColumnRenamed withColumnsRenamed withMetadata drop toDF where drop_duplicates writeTo mapInPandas mapInArrow
+    withColumnRenamed withColumnsRenamed withMetadata drop where drop_duplicates writeTo mapInPandas mapInArrow
     agg applyInPandas applyInArrow applyInPandasWithState transformWithState transformWithStateInPandas
     mode format option options bucketBy clusterBy schema outputMode queryName trigger foreachBatch
     partitionedBy using tableProperty
