@@ -13,19 +13,20 @@ from firesteel.linting import lint_program
 
 HOME = Path(pyspark.__file__).parent
 EXAMPLES = HOME / "examples" / "src" / "main" / "python"
+DATA = f"{HOME}/data/mllib/"
 FEW = [
-    ("wordcount.py", "data/mllib/pagerank_data.txt"),
+    ("wordcount.py", DATA + "pagerank_data.txt"),
     ("pi.py", "2"),
-    ("pagerank.py", "data/mllib/pagerank_data.txt", "2"),
-    ("kmeans.py", "data/mllib/kmeans_data.txt", "2", "0.5"),
+    ("pagerank.py", DATA + "pagerank_data.txt", "2"),
+    ("kmeans.py", DATA + "kmeans_data.txt", "2", "0.5"),
     ("sql/arrow.py",),
     ("ml/tokenizer_example.py",),
 ]
 MORE = [
-    ("sort.py", "data/mllib/pagerank_data.txt"),
+    ("sort.py", DATA + "pagerank_data.txt"),
     ("transitive_closure.py", "2"),
     ("als.py", "5", "6", "2", "1", "2"),
-    ("logistic_regression.py", "data/mllib/lr_data.txt", "1"),
+    ("logistic_regression.py", DATA + "sample_svm_data.txt", "1"),
     ("sql/udtf.py",),
     ("sql/datasource.py",),
     ("sql/basic.py",),
