@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from firesteel.values.as_json import of_json, to_json
 from firesteel.values.records import Record, make_record
 
-
 _encode = json.JSONEncoder(separators=(",", ":")).encode  # made once: there may be a million records
 _AS_THEY_ARE = frozenset({str, bool, type(None)})
 
