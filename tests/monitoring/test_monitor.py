@@ -164,7 +164,7 @@ def test_windows_of_every_key_are_judged_when_the_watermark_passes_them(of_windo
     found = [(row.k, row.instant) for row in rows if row.kind == "false"]
     assert len(found) == len(set(found))
     assert set(found) == wanted
-    assert len(wanted) > KEYS
+    assert len(wanted) > KEYS // 2
     counted = defaultdict(int)
     for row in rows:
         if row.kind == "late":

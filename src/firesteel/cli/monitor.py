@@ -120,7 +120,8 @@ def _stream(chosen: argparse.Namespace) -> DataFrame:
         if not given:
             raise InvalidArgument(f"{described('--option', option)} is not an option: write NAME=VALUE")
         reader = reader.option(name, value)
-    return reader.load(chosen.input)
+    here = Path(chosen.input)  # Spark may have started elsewhere
+    return reader.load(str(here.absolute()) if here.exists() else chosen.input)
 
 
 def _dependence(chosen: argparse.Namespace) -> Dependence:
