@@ -22,7 +22,7 @@ class Said:
     records: tuple[str, ...]
     """Records that decided it, as text."""
     late: int
-    """How many rows of the key came too late so far."""
+    """How many rows of the key came too late so far; a key that has no state yet, or no more, begins at 0."""
 
 
 @dataclass(frozen=True)
