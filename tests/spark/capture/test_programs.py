@@ -24,6 +24,8 @@ class Expected:
     """Operations and tasks of those that ran; None for a number of tasks that Spark chooses as it runs."""
     jobs: list
     """For each job the action's name or the operation's id, and how many of its stages were skipped."""
+    unknown: int = 0
+    """How many stages read something of which it is not known which operation it was. That is told."""
 
 
 EXPECTED = {
@@ -143,6 +145,7 @@ EXPECTED = {
         [("range",), ("sql", 0)],
         [((), 2), ((), 1), ((0, 1), 2)],
         [("collect", 0), ("collect", 0)],
+        unknown=1,
     ),
     "adaptive_skew_join": Expected(
         [("range",), ("withColumn", 0), ("range",), ("withColumnRenamed", 2), ("join", ~1, ~3)],
@@ -222,13 +225,18 @@ def observed(spark, program):
         result = program()
     after = java.newRddId(), java.newShuffleId()
     sites = Counter(
-        (stage["Stage Name"], re.sub(r"#\d+", "#", rdd["Name"].rpartition("/")[2]), rdd["Callsite"])
+        (stage["Stage Name"], re.sub(r"#\d+", "#", rdd["Name"].rpartition("/")[2]), _site(rdd["Callsite"]))
         for event in events
         if event["Event"] == "SparkListenerJobStart"
         for stage in event["Stage Infos"]
         for rdd in stage["RDD Info"]
     )
     return result, tuple(b - a for a, b in zip(before, after, strict=True)), sites
+
+
+def _site(text):
+    """A call site. That of a call through py4j is how Java calls a method, which changes after a few calls."""
+    return re.sub(r" at (<unknown>|NativeMethodAccessorImpl.java):0", " through py4j", text)
 
 
 def parents(dag, operation):
@@ -255,7 +263,8 @@ def test_a_program(run_of, name):
         for job in dag.jobs
     ]
     assert told == expected.jobs
-    assert dag.differences == ()
+    assert len(dag.differences) == expected.unknown
+    assert all(dag.program.stage[one.stage].operations == () for one in dag.differences)
     assert all(one.wide == any(parent < 0 for parent in parents(dag, one)) for one in dag.operations)
 
 

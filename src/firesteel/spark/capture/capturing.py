@@ -108,13 +108,12 @@ class Capturing:
         return {one.id: tree for one, tree in zip(with_frames, trees, strict=True)}
 
     def _lose(self, what: str, error: Exception) -> None:
-        """Something cannot be read, as after the session was stopped."""
+        """Something cannot be read, as after the session was stopped. The user's program must not fail for that."""
         if self._spark.sparkContext._jsc is None:
             self._lost.append(Difference(f"{what} cannot be read, as the session was stopped inside the block"))
-        elif isinstance(error, SubjectFailure):
-            self._lost.append(Difference(f"{what} cannot be read: {error}"))
         else:
-            raise error
+            kind = "" if isinstance(error, SubjectFailure) else f"{type(error).__name__}: "
+            self._lost.append(Difference(f"{what} cannot be read: {kind}{error}"))
 
     def _with_plan(self, operation: Operation, plans: dict[int, Node]) -> Operation:
         """An operation with its plan, and with what it reads through views."""
@@ -162,11 +161,15 @@ class Capturing:
             tuple(physical[1:]),
             seen.failure,
         )
+        from pyspark.errors import AnalysisException
+
         found = self._jvm_execution(seen.id)
         if found is None:
             return execution
         try:
             analysed, optimised = read_all(self._spark, [found.analyzed(), found.optimizedPlan()])
+        except AnalysisException:
+            return execution  # the user's mistake, which the user was told of: there is no plan
         except Exception as error:
             self._lose(f"the plans of execution {seen.id}", error)
             return execution

@@ -225,7 +225,7 @@ def physical_plans(account: Account, seen: ExecutionSeen) -> list[PhysicalNode]:
 
 def differences_of(recorder: Recorder, program: Program, ran: Ran) -> list[Difference]:
     """Where what Spark ran is not what was captured."""
-    found = [*_lineage(recorder, program, ran)]
+    found = [*_lineage(recorder, program, ran), *_unknown_readers(program)]
     for job in program.jobs:
         if job.action is None and job.operation is None:
             found.append(Difference(f"job {job.id} ran, and no captured call started it", job=job.id))
@@ -244,6 +244,18 @@ def differences_of(recorder: Recorder, program: Program, ran: Ran) -> list[Diffe
             if all(program.job[job].succeeded for job in stage.jobs if job in program.job):
                 found.append(Difference(told, stage=stage.id))
     return found
+
+
+def _unknown_readers(program: Program) -> Iterator[Difference]:
+    """Stages in which Spark SQL read something, and none of whose operations is known."""
+    told = {stage for job in program.jobs if job.action is None and job.operation is None for stage in job.stages}
+    for execution in program.executions:
+        leaves = [node for node in execution.physical.walk() if not node.children] if execution.physical else []
+        for stage, name in ((stage, leaf.name) for leaf in leaves for stage in leaf.stages):
+            if stage in program.stage and not program.stage[stage].operations and stage not in told:
+                told.add(stage)
+                words = f"stage {stage} read records ({name}), and it is not known for which operation"
+                yield Difference(words, stage=stage)
 
 
 def _is_of_rdds(program: Program, job: Job) -> bool:
