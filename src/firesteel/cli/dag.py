@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import runpy
 import sys
-import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from firesteel.cli.command import Command
 from firesteel.errors import InvalidArgument, described
-
-if TYPE_CHECKING:
-    from firesteel.dags import Dag
 
 FAILED, REFUSED = 1, 2
 """The exit codes: the program raised an exception, the arguments are wrong."""
@@ -21,6 +15,7 @@ FAILED, REFUSED = 1, 2
 
 def main(chosen: argparse.Namespace) -> int:
     """Runs a program under a capture, or reads an event log."""
+    from firesteel.cli.scripts import run_script
     from firesteel.dags import dag_of
 
     try:
@@ -31,7 +26,8 @@ def main(chosen: argparse.Namespace) -> int:
             )
         failed = False
         if script.suffix == ".py":
-            dag, failed = _run(script, chosen.arguments)
+            ran = run_script(script, chosen.arguments, seconds=None)
+            dag, failed = ran.dag, ran.failure is not None
         else:
             dag = dag_of(script)
         for path in chosen.draw:
@@ -41,30 +37,6 @@ def main(chosen: argparse.Namespace) -> int:
         return REFUSED
     print(dag)
     return FAILED if failed else 0
-
-
-def _run(script: Path, arguments: list[str]) -> tuple[Dag, bool]:
-    """The graph of a program, and whether it failed. A session that runs is used, also by the program."""
-    from firesteel.api import session
-    from firesteel.dags import capture
-
-    spark = session()
-    before, path = sys.argv, list(sys.path)
-    sys.argv = [str(script), *arguments]
-    sys.path.insert(0, str(script.resolve().parent))
-    failed = False
-    try:
-        with capture(spark) as dag:
-            try:
-                runpy.run_path(str(script), run_name="__main__")
-            except SystemExit as end:
-                failed = end.code not in (None, 0)
-            except Exception:
-                traceback.print_exc()
-                failed = True
-    finally:
-        sys.argv, sys.path[:] = before, path
-    return dag, failed
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,9 +53,9 @@ COMMAND = Command(
     invitation="what does Spark run? runs a program and shows its operations and stages",
     summary="run a PySpark program, and show its operations, jobs and stages",
     description="Runs a PySpark program with a session of firesteel's, which SparkSession.builder.getOrCreate() in it "
-    "finds, and shows what Spark ran: the calls of the program, and the stages that they ran in. An event log is read "
-    "instead of run. Options stand before the program. The exit code is 1 if the program failed, 2 if an argument is "
-    "wrong, else 0.",
+    "finds, and shows what Spark ran: the calls of the program, and the stages that they ran in. What the program "
+    "prints goes to standard error. An event log is read instead of run. Options stand before the program. The exit "
+    "code is 1 if the program failed, 2 if an argument is wrong, else 0.",
     run=main,
     add_arguments=_add_arguments,
 )

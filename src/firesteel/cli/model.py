@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,35 +43,18 @@ def _prepared(words: list[str]) -> list[str]:
 
 def _make(chosen: argparse.Namespace) -> int:
     """Runs a script, captures what it does with Spark, and writes the model."""
-    from firesteel.cli.dag import _run as captured
+    from firesteel.cli.scripts import run_script
 
     script = Path(chosen.script)
     if not script.is_file():
         raise InvalidArgument(f"{described('SCRIPT', str(script))} is not a file")
-    with _going_on(), contextlib.redirect_stdout(sys.stderr):
-        dag, failed = captured(script, chosen.arguments)
-    if failed:
-        raise InvalidArgument(f"{described('SCRIPT', str(script))} failed, so there is no model of it")
-    text = dag.msvl(style=chosen.style, path=chosen.output)
+    ran = run_script(script, chosen.arguments, seconds=None)
+    if ran.failure is not None:
+        raise InvalidArgument(f"{described('SCRIPT', str(script))} failed, so there is no model of it: {ran.failure}")
+    text = ran.dag.msvl(style=chosen.style, path=chosen.output)
     if chosen.output is None:
         print(text)
     return 0
-
-
-@contextlib.contextmanager
-def _going_on() -> Iterator[None]:
-    """Spark goes on when a script stops it: the records of its sources are still to be read."""
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-
-    stopping: list[tuple[Any, Any]] = [(SparkContext, SparkContext.stop), (SparkSession, SparkSession.stop)]
-    for kind, _ in stopping:
-        kind.stop = lambda self: None
-    try:
-        yield
-    finally:
-        for kind, stop in stopping:
-            kind.stop = stop
 
 
 def _run(chosen: argparse.Namespace) -> int:
