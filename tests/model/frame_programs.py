@@ -106,6 +106,29 @@ def logic(spark: Any, data: Any, n: int) -> list[Any]:
     return [kept.collect(), lists.collect(), frame.selectExpr("substring(k, 1, 1)", "cast(d as int)", "-v").collect()]
 
 
+def functions(spark: Any, data: Any, n: int) -> list[Any]:
+    """The functions of texts and numbers that no other program has, and the other kinds of joins."""
+    from pyspark.sql import Window
+
+    F = _functions()
+    frame = spark.createDataFrame(
+        [(f" {k} " if k else k, v, d, i) for i, (k, v, d) in enumerate(data)], f"{SCHEMA}, i int"
+    )
+    texts = ["trim(k)", "ltrim(k)", "rtrim(k)", "lower(k)", "replace(k, 'B', 'xy')", "reverse(k)", "contains(k, 'c')"]
+    tests = ["startswith(trim(k), 'B')", "endswith(trim(k), 'c')", "substring(k, 2, 3)", "size(split(k, ' '))"]
+    numbers = ["abs(v)", "sqrt(abs(d))", "if(v > 0, 'up', 'down')", "v div 2", "isnull(v)", "isnotnull(d)", "v - i"]
+    by_key = Window.partitionBy("k").orderBy("v", "i")
+    loose = Window.partitionBy("k").orderBy("v")
+    other = frame.where("i % 2 = 0").select(F.col("k").alias("key"), F.col("v").alias("w"))
+    return [
+        frame.selectExpr("i", *texts, *tests).collect(),
+        frame.selectExpr("i", *numbers).collect(),
+        frame.select("i", F.lead("v").over(by_key), F.dense_rank().over(loose)).collect(),
+        frame.join(other, frame.k == other.key, "right").collect(),
+        frame.join(other, frame.k == other.key, "left_semi").collect(),
+    ]
+
+
 FRAMES = [
     Case("groups", groups, ROWS, (same, same, same)),
     Case("joined", joined, ROWS, (multiset,) * 4 + (same,)),
@@ -113,4 +136,5 @@ FRAMES = [
     Case("words", words, ROWS, (multiset, same, multiset)),
     Case("unions", unions, ROWS, (multiset, same, same, multiset)),
     Case("logic", logic, ROWS, (multiset,) * 3),
+    Case("functions", functions, ROWS, (multiset,) * 5),
 ]

@@ -224,6 +224,30 @@ def test_long_data_is_in_a_file_beside_the_text(spark, tmp_path):
 
 
 @pytest.mark.slow
+def test_what_is_saved_and_other_ways_to_the_same(spark, tmp_path):
+    sc = spark.sparkContext
+    with fs.capture(spark) as dag:
+        pairs = sc.parallelize([("a", 1), ("b", 2), ("a", 3)], 2)
+        pairs.saveAsTextFile(str(tmp_path / "saved"))
+        pairs.foreachPartition(lambda part: None)
+        real = [
+            pairs.keys().collect(),
+            pairs.values().collect(),
+            pairs.reduceByKey(lambda a, b: a + b).collectAsMap(),
+            list(pairs.toLocalIterator()),
+            pairs.groupWith(pairs.mapValues(lambda v: -v))
+            .mapValues(lambda sides: [list(each) for each in sides])
+            .collect(),
+            sc.emptyRDD().collect(),
+            pairs.union(sc.emptyRDD()).collect(),
+        ]
+    lines = [path.read_text().splitlines() for path in sorted((tmp_path / "saved").glob("part-*"))]
+    saved, nothing, *others = msvl.load(dag.msvl()).run()
+    assert saved == lines == [["('a', 1)"], ["('b', 2)", "('a', 3)"]] and nothing is None
+    assert [plain(each) for each in others] == [plain(each) for each in real]
+
+
+@pytest.mark.slow
 def test_what_has_no_translation_is_named(spark):
     rdd = spark.sparkContext.parallelize([3, 1, 2], 2)
 

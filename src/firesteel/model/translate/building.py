@@ -215,6 +215,8 @@ def argument(what: Operation | Action, parameter: str, default: Any = None) -> A
 
 def partitions(builder: Builder, operation: Operation) -> int:
     """How many partitions an operation has; where Spark has not said it, as many as its parents."""
+    if operation.name == "emptyRDD":
+        return 0
     if operation.partitions is not None:
         return operation.partitions
     parents = [builder.program.operations[each] for each in operation.parents]

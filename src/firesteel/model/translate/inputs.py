@@ -14,7 +14,7 @@ def records_of(operation: Operation) -> list[list[Any]]:
     if operation.name == "parallelize":
         return sliced(argument(operation, "c"), operation.partitions or 1)
     if operation.name == "emptyRDD":
-        return [[] for _ in range(operation.partitions or 0)]
+        return []
     if operation.name == "range" and operation.reader is None:
         start, end = argument(operation, "start", 0), argument(operation, "end")
         first, last = (0, start) if end is None else (start, end)
