@@ -221,7 +221,7 @@ def dag_of(log: EventLog | str | PathLike[str]) -> Dag:
 
 
 @contextmanager
-def capture(spark: SparkSession) -> Iterator[Dag]:
+def capture(spark: SparkSession | None = None) -> Iterator[Dag]:
     """See the program that Spark runs while a block does: what is called, and what Spark makes of it.
 
     >>> import firesteel as fs
@@ -237,12 +237,15 @@ def capture(spark: SparkSession) -> Iterator[Dag]:
     [('collect', 1)]
 
     The program runs as it would without. `dag` is empty until the block ends, and does not change any more then. It is
-    also there if the block raises an exception, with the part that ran.
+    also there if the block raises an exception, with the part that ran. Without `spark` it is `fs.session()`: the
+    session that is running, or a new one.
     """
     from firesteel.history.live import Events
     from firesteel.spark.capture.capturing import Capturing
+    from firesteel.spark.session.start import session
 
     tell(Called("fs.capture"))
+    spark = session() if spark is None else spark
     capturing, dag = Capturing(spark), Dag()
     with ExitStack() as stack:
         events = stack.enter_context(Events(spark))

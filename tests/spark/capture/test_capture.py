@@ -53,6 +53,12 @@ def test_an_action_that_fails(spark, context):
     assert "failed with PythonException" in str(dag)
 
 
+def test_the_session_that_is_running_need_not_be_named(spark, context):
+    with fs.capture() as dag:
+        context.parallelize([1], 1).count()
+    assert names(dag) == ["parallelize"]
+
+
 def test_an_error_is_the_one_that_spark_raises(spark):
     def wrong():
         spark.range(3).select("nothing")
