@@ -269,7 +269,6 @@ class Remote:
     [
         (Remote(), "belongs to Spark Connect, where the program that runs is on a server"),
         (3, r"spark=3 \(int\) is not a Spark session: write fs.capture"),
-        (None, "is not a Spark session"),
     ],
 )
 def test_what_is_not_a_session(given, message):
