@@ -162,18 +162,17 @@ def counting(leaks):
 
         shared = {"count": 0}
 
+        def count_for_all(key, frames, state):
+            shared["count"] += sum(len(f) for f in frames)
+            yield pd.DataFrame({"user": [key[0]], "n": [shared["count"]]})
+
         def count(key, frames, state):
-            rows = sum(len(f) for f in frames)
-            if leaks:
-                shared["count"] += rows
-                total = shared["count"]
-            else:
-                total = (state.get[0] if state.exists else 0) + rows
-                state.update((total,))
+            total = (state.get[0] if state.exists else 0) + sum(len(f) for f in frames)
+            state.update((total,))
             yield pd.DataFrame({"user": [key[0]], "n": [total]})
 
         return frame.groupBy("user").applyInPandasWithState(
-            count, "user STRING, n LONG", "total LONG", "update", "NoTimeout"
+            count_for_all if leaks else count, "user STRING, n LONG", "total LONG", "update", "NoTimeout"
         )
 
     return job

@@ -20,6 +20,7 @@ def found(spark):
     by_function = defaultdict(list)
     for one in lint_program(dag.program, seconds=30).findings:
         by_function[one.where.function].append(one)
+    spark.catalog.dropTempView("lint_rows")
     return by_function
 
 

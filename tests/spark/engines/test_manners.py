@@ -108,3 +108,15 @@ def test_a_job_of_the_users_outlives_a_run_that_hangs(spark, engine):
             break
         time.sleep(0.05)
     assert not jobs, "and those are"
+
+
+def test_errors_of_later_queries_stay_pyspark_s_own(spark, monkeypatch):
+    """A plain logger under the name that PySpark's errors use would make each of them a TypeError."""
+    import logging
+
+    from pyspark.errors import AnalysisException
+
+    monkeypatch.delitem(logging.Logger.manager.loggerDict, "DataFrameQueryContextLogger", raising=False)
+    fs.run(NUMBERS, lambda frame: frame, spark=spark)
+    with pytest.raises(AnalysisException, match="nothing"):
+        spark.range(1).select("nothing")

@@ -165,6 +165,7 @@ class Examiner:
         found = self._tried(property, budget, tally)
         if found is not None:
             return found
+        self.runner.until = budget.until  # what Python showed may have been made smaller, which has a limit of its own
         most = min(budget.tests, _MOST_ALONE.get(property, budget.tests))
         rounds = 0
         while tally.tests < most and not tally.always and (not rounds or not budget.is_over):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -117,8 +116,13 @@ def call_subject(subject: Subject, frames: Mapping[str, Any], drawn: Record) -> 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """PySpark logs the whole stack of an analysis error that is about to be raised; it is kept as the cause anyway."""
-    logger = logging.getLogger("DataFrameQueryContextLogger")
+    """PySpark logs the whole stack of an analysis error that is about to be raised; it is kept as the cause anyway.
+
+    The logger has to be of PySpark's own class: where a plain one has its name, PySpark fails in every later error.
+    """
+    from pyspark.logger import PySparkLogger
+
+    logger = PySparkLogger.getLogger("DataFrameQueryContextLogger")
     before, logger.disabled = logger.disabled, True
     try:
         yield
