@@ -6,8 +6,8 @@ STAMP := $(VENV)/.installed
 DOCS_STAMP := $(VENV)/.installed-docs
 # As on a machine that never ran firesteel, and with nothing left behind. Plain pytest works too, without that check.
 CLEANLY := $(BIN)/python tools/clean_run.py
-# Waiting for Spark leaves cores idle: two processes, each with a session, each with whole files of tests.
-WORKERS ?= 2
+# Waiting for Spark leaves cores idle: three processes on two cores, each with a session, each with whole files of tests.
+WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 # Another number gives a sweep other random draws.
 SEED ?= 0
