@@ -59,6 +59,7 @@ class TestWithoutSpark:
         done.stdout.fnmatch_lines(["*fixture 'spark' not found*"])
         assert "_firesteel_reset" not in pytester.runpytest_subprocess(*off.split(), "--fixtures", "-v").stdout.str()
 
+    @pytest.mark.slow
     def test_the_projects_own_fixture_wins(self, pytester: pytest.Pytester) -> None:
         pytester.makeconftest("""
             import pytest
@@ -70,6 +71,7 @@ class TestWithoutSpark:
         pytester.makepyfile("def test_it(spark): assert spark == 'mine'")
         pytester.runpytest_subprocess().assert_outcomes(passed=1)
 
+    @pytest.mark.slow
     def test_hypothesis_does_not_object_to_the_reset_fixture(self, pytester: pytest.Pytester) -> None:
         pytester.makepyfile("""
             from hypothesis import given, strategies as st

@@ -45,6 +45,7 @@ def joins_mix_cases(monkeypatch):
     monkeypatch.setattr(_Carrier, "_join", _join)
 
 
+@pytest.mark.slow
 def test_a_join_is_carried(spark):
     assert fs.for_all(pairs, matched, fs.always(joined_right), cases=10, spark=spark).one_by_one is None
 

@@ -26,6 +26,7 @@ def more_than(frame, least):
 only_those = fs.always(lambda now: now.output.same_as(now.input.where(lambda r: r.n >= now.drawn.least)))
 
 
+@pytest.mark.slow
 def test_the_property_depends_on_it_and_cases_run_in_bulk(spark):
     def all_of_it(frame):
         return frame

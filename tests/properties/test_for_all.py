@@ -139,6 +139,7 @@ def test_the_example_database_is_tried_first(spark, fresh_database):
     assert "shrunk" not in facts(failure.value.report)["found in"], "the smallest one was there at once"
 
 
+@pytest.mark.slow
 def test_shrinking_that_takes_too_long_is_cut_short_and_says_so(spark, fresh_database):
     options = {"cases": 30, "settings": fresh_database, "shrink_seconds": 0, "spark": spark}
     for expected in (r"case \d+ of 30; shrinking was cut short after 0 s", "case 1 of 30; "):
@@ -255,6 +256,7 @@ def grows(frame):
     return frame.selectExpr("explode(sequence(1, n)) AS m")
 
 
+@pytest.mark.slow
 def test_an_instant_is_judged_once_when_output_turns_large_on_the_way(spark):
     streams = st.just(fs.Stream("n INT NOT NULL", [[(1,)], [(2,)], [(50,)], [(1,)]]))
     seen = []

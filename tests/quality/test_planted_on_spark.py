@@ -65,6 +65,7 @@ def test_off_by_one_window(spark):
     assert len(found.trace) == minutes.index(10) + 1, "and nothing after it"
 
 
+@pytest.mark.slow
 def test_right_window(spark):
     passes(spark, clicks, windows, fs.always(counts_are_right), output_mode="complete")
 
@@ -109,6 +110,7 @@ def test_lost_update(spark):
     assert records_in(found) == 2, "two deposits into one account"
 
 
+@pytest.mark.slow
 def test_right_update(spark):
     def balance(frame):
         return frame.groupBy("account").agg(F.sum("amount").alias("balance"))

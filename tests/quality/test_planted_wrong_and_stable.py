@@ -28,6 +28,7 @@ def streams():
     return st.just(STREAM)
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_always_wrong(spark, streams):
     nothing_goes = lambda now, left, right: False  # noqa: E731
     assert fs.stable(streams, after_three, under=ROWS, accept=nothing_goes, cases=1).verdict is fs.Verdict.TRUE

@@ -80,6 +80,7 @@ def test_a_subject_that_raises(spark):
     pasted(text, breaks=keeps_all)()
 
 
+@pytest.mark.slow
 def test_two_programs(spark):
     text = failing(
         lambda: fs.equivalent(fs.Case({"users": STREAM}, n=2), keeps_all, forgetful, dependence=fs.same_key("user")),

@@ -174,6 +174,7 @@ def test_twenty_batches_of_350_are_drawn(stream):
     assert all(type(r) is Record and 1 <= r.user <= 50 and type(r.honest) is bool for batch in stream for r in batch)
 
 
+@pytest.mark.slow
 def test_large_batches_are_varied():
     records, mixtures = [], []
 

@@ -128,6 +128,7 @@ def test_shrinking(expression, predicate, smallest):
     assert found == smallest
 
 
+@pytest.mark.slow
 def test_whole_streams_and_schemas():
     user = ss.batches(ss.records("user INT NOT NULL", user=st.integers(1, 3)), min_size=1, max_size=1)
     pair = ss.concat(user, ss.empty(during=1))

@@ -81,6 +81,7 @@ def aligned(inputs, size, every):
     return spans
 
 
+@pytest.mark.slow
 @given(cases(), lengths)
 def test_tumbling_against_the_definition(case, length):
     inputs, run = case

@@ -118,6 +118,7 @@ def test_too_many_windows_are_refused_and_not_made():
         tumbling("1 microsecond", on="ts").spans(far)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_windows_are_possible_and_no_more():
     window, slid = tumbling("1 second", on="ts"), sliding("2 seconds", every="1 second", on="ts")
     most = {"input": stream(span=(DAY, DAY + timedelta(seconds=100_000)))}

@@ -93,6 +93,7 @@ def test_a_window_with_an_inverse_function(spark):
     ]
 
 
+@pytest.mark.slow
 def test_an_output_that_slides_by_two_batches_is_empty_between(spark):
     trace = run(
         Stream(None, [["a"], ["b"], ["c"], ["d"]]),
@@ -103,6 +104,7 @@ def test_an_output_that_slides_by_two_batches_is_empty_between(spark):
     assert outputs(trace, "each") == [["a"], ["b"], ["c"], ["d"]]
 
 
+@pytest.mark.slow
 def test_several_inputs_and_outputs(spark):
     left = Stream(None, [[(1, "l"), (2, "m")], [(1, "n")], [(1, "o")]])
     right = Stream(None, [[(1, "r")], [(2, "s")]])
@@ -206,6 +208,7 @@ def fails(message, stream, subject, **options):
 AT_LAST = Stream(None, [["fine"], [], ["boom"]])
 
 
+@pytest.mark.slow
 def test_a_function_that_raises(spark):
     fails(
         r"raised inside Spark in batch 2: ValueError: no boom",
@@ -222,6 +225,7 @@ def test_a_transformation_that_raises_when_its_rdd_is_made(spark):
     fails(r"raised inside Spark in batch 2: ValueError: no boom", AT_LAST, lambda s: s.transform(refuse), spark=spark)
 
 
+@pytest.mark.slow
 def test_an_output_operation_of_the_subject_that_raises(spark):
     def job(lines):
         lines.foreachRDD(lambda rdd: [raising(word) for word in rdd.collect() if word == "boom"])

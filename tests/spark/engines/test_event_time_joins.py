@@ -109,6 +109,7 @@ def test_the_state_of_a_join_in_one_store(spark):
     assert sorted((state.name, state.value.k) for state in only.state) == [("left", 1), ("right", 2)]
 
 
+@pytest.mark.slow
 def test_a_static_join_under_a_watermark(spark):
     """Watermark 30-5 = 25 after batch 1: one(0-10) comes, with 1 and 2; key 9 has no name."""
     names = spark.createDataFrame([(1, "one"), (2, "two")], "k INT, name STRING")

@@ -366,6 +366,7 @@ def test_transform_with_state_without_protobuf(spark, monkeypatch):
     assert spark.streams.active == []
 
 
+@pytest.mark.slow
 def test_the_settings_of_the_session_are_as_before(spark):
     """transformWithState needs another state store, and timers no batches without data: for their query alone."""
     names = [

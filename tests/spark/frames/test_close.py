@@ -64,6 +64,7 @@ def test_ignored_columns_may_be_anything(spark):
     fs.assert_same(left, left.union(left).limit(1), equal=fs.equality(ignore=["at", "n"]))
 
 
+@pytest.mark.slow
 def test_a_function_decides(spark):
     left = spark.createDataFrame([("a",), ("B",), ("c",)], "w STRING")
     lower = fs.equality(by=lambda r: r.w.lower())

@@ -115,6 +115,7 @@ def test_output_that_turns_out_to_be_large_stays_in_spark(spark):
     assert trace[1].so_far.output.none(lambda r: r.m > 5000)
 
 
+@pytest.mark.slow
 def test_a_driver_batch_can_be_asked_about_a_large_one(spark, small, large):
     assert small.contains(large) and small.same_as(large) and small.same_set_as(large)
     assert not Batch(ROWS[1:], schema=SCHEMA).contains(large)
@@ -194,6 +195,7 @@ def test_what_is_not_an_answer_is_refused_by_executors_too(small, large, questio
     assert messages[0] == messages[1]
 
 
+@pytest.mark.slow
 def test_a_failed_assertion_means_no_on_executors_too(small, large):
     assert large.every(has_a_key) == small.every(has_a_key)
     assert large.every(has_a_key).reason.endswith("has_a_key: no key")

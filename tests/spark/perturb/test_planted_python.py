@@ -208,6 +208,7 @@ def test_the_perturbation_is_named(spark, tmp_path, name):
     assert changed in str(failure.value)
 
 
+@pytest.mark.slow
 def test_workers_of_a_restart_do_not_pile_up(spark):
     under(spark, NUMBERS, remembering, APPEND, Variant(Restart(1)))
     assert "FIRESTEEL_RESTART" not in spark.sparkContext.environment
