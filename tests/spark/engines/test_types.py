@@ -66,7 +66,7 @@ def together(spark, every_type):
 
 
 @pytest.mark.parametrize("ddl", TYPES)
-@pytest.mark.parametrize("run", ["alone", "together"])
+@pytest.mark.parametrize("run", [pytest.param("alone", marks=pytest.mark.slow), "together"])
 def test_values_come_back_as_they_went_in(request, ddl, run):
     columns = [f"{name}{TYPES.index(ddl)}" for name in "vw"]
 
