@@ -117,6 +117,12 @@ def test_what_could_not_be_seen_is_told():
     )
 
 
+def test_many_things_that_could_not_be_seen_are_counted():
+    many = tuple(Difference(f"job {number} ran") for number in range(40))
+    notes = linted(Program((operation(0, "parallelize"),), differences=many)).notes
+    assert len(notes) == 4 and "job 2 ran" in notes[2] and "37 more like these" in notes[3]
+
+
 def test_ignore_leaves_rules_out():
     made = program([operation(0, "parallelize"), operation(1, "groupByKey", 0)], ("first", 1))
     assert rules(made) == ["take-without-order"]

@@ -16,6 +16,8 @@ from firesteel.model.lint.rules.catalogue import RULES
 from firesteel.model.lint.rules.rule import Found, Rule
 from firesteel.values.programs import CallSite, Level, Program
 
+_MOST_DIFFERENCES = 3
+"""More are counted only: a library such as Spark's own for machine learning may run hundreds of jobs."""
 _COMMENT = re.compile(r"#\s*firesteel:\s*ignore\[([^\]]*)\]")
 
 
@@ -94,8 +96,11 @@ def _notes(findings: Iterable[Lint], program: Program) -> Iterable[str]:
             yield f"{one.where}: the comment ignores {', '.join(sorted(unknown))}, which is not a rule"
     if not program.operations:
         yield "nothing was captured: the program made no RDD, DataFrame or DStream"
-    for difference in program.differences:
+    for difference in program.differences[:_MOST_DIFFERENCES]:
         yield f"the capture is not complete: {difference}"
+    more = len(program.differences) - _MOST_DIFFERENCES
+    if more > 0:
+        yield f"the capture is not complete: {more} more like these (dag.differences has all)"
     unread = [
         function
         for operation in program.operations
