@@ -2,6 +2,7 @@
 
 import random
 import re
+from dataclasses import replace
 from operator import add
 
 import pytest
@@ -121,6 +122,18 @@ def test_many_things_that_could_not_be_seen_are_counted():
     many = tuple(Difference(f"job {number} ran") for number in range(40))
     notes = linted(Program((operation(0, "parallelize"),), differences=many)).notes
     assert len(notes) == 4 and "job 2 ran" in notes[2] and "37 more like these" in notes[3]
+
+
+def test_what_a_library_makes_is_reported_where_it_is_read(tmp_path):
+    here, there = CallSite("job.py", 3, "main"), CallSite("job.py", 9, "main")
+    steps = [operation(0, "parallelize", site=here), operation(1, "groupByKey", 0), operation(2, "zipWithIndex", 1)]
+    made = program(steps, ("collect", 2))
+    (one,) = linted(replace(made, actions=(replace(made.actions[0], call_site=there),))).findings
+    assert one.rule == "index-after-shuffle" and one.where == there
+    more = program([*steps, operation(3, "filter", 2, function=bool, site=there)], ("collect", 3))
+    (one,) = linted(more).findings
+    assert one.rule == "index-after-shuffle" and one.where == there
+    assert linted(made).findings[0].where is None
 
 
 def test_ignore_leaves_rules_out():

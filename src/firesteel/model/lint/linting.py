@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import re
+from collections import deque
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from difflib import get_close_matches
@@ -14,7 +15,7 @@ from firesteel.model.lint.flows import Help
 from firesteel.model.lint.levels import Facts
 from firesteel.model.lint.rules.catalogue import RULES
 from firesteel.model.lint.rules.rule import Found, Rule
-from firesteel.values.programs import CallSite, Level, Program
+from firesteel.values.programs import CallSite, Level, Operation, Program
 
 _MOST_DIFFERENCES = 3
 """More are counted only: a library such as Spark's own for machine learning may run hundreds of jobs."""
@@ -57,7 +58,7 @@ def refuse_unknown(names: Iterable[str], given: str = "ignore") -> None:
 def _lint(rule: Rule, found: Found, facts: Facts) -> Lint:
     operation = facts.program.operations[found.operation] if found.operation is not None else None
     action = facts.program.actions[found.action] if found.action is not None else None
-    where = action.call_site if action is not None else operation.call_site if operation is not None else None
+    where = action.call_site if action is not None else _site(facts.program, operation)
     level = facts.flow(operation.id).level if operation is not None else None
     return Lint(
         rule.name,
@@ -72,6 +73,18 @@ def _lint(rule: Rule, found: Found, facts: Facts) -> Lint:
         found.operation,
         found.action,
     )
+
+
+def _site(program: Program, operation: Operation | None) -> CallSite | None:
+    """Where an operation is called; of one that a library makes, where the user first reads what comes of it."""
+    waiting = deque([operation] if operation is not None else [])
+    while waiting:
+        one = waiting.popleft()
+        acting = next((each.call_site for each in program.actions if one.id in each.operations), None)
+        if one.call_site is not None or acting is not None:
+            return one.call_site or acting
+        waiting.extend(program.operations[id_] for id_ in program.children[one.id])
+    return None
 
 
 def _place(one: Lint) -> tuple[object, ...]:
