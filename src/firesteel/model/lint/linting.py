@@ -35,7 +35,7 @@ def linted(program: Program, ignore: Collection[str] = (), help: Help | None = N
                 found.setdefault((made.rule, made.where or made.operation, made.message), made)
     findings = sorted(found.values(), key=_place)
     seen = tuple(_confirmed(one, help) for one in findings)
-    return Linted(seen, facts.judged, tuple(_notes(seen, program)))
+    return Linted(seen, facts.judged, (*_notes(seen, program), *facts.untested))
 
 
 def _confirmed(one: Lint, help: Help) -> Lint:
