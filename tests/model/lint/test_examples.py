@@ -39,7 +39,15 @@ NOT_HERE = {
     "sql/hive.py": "the session has no Hive",
     "sql/streaming/structured_kafka_wordcount.py": "Kafka's classes are not in the package, and there is no broker",
 }
-ENDS_EARLY = {"sql/datasource.py": "it asks a database that is not there"}
+MAY_END_EARLY = {
+    "sql/datasource.py": "it asks a database that is not there",
+    "ml/cross_validator.py": "it splits twelve rows by luck, and fails where one half has a single label",
+    "mllib/correlations.py": "it takes minutes on a busy machine",
+}
+TRUE_ERRORS = {
+    # `distinct().limit(3)` is any three users or films, and what is recommended is grouped by these.
+    "ml/als_example.py": {"take-without-order", "luck-in-key"},
+}
 
 
 def all_of_them():
@@ -61,11 +69,12 @@ def streams(port):
 
 
 def linted(name, arguments, seconds):
-    """What is found in an example, and how it ended."""
+    """The errors in an example that are not true ones, how it ended, and all that is found."""
     with contextlib.redirect_stdout(sys.stderr):
         ran = run_script(PROGRAMS / name, arguments, seconds=seconds)
     found = lint_program(ran.dag.program, seconds=10)
-    return [str(one) for one in found.findings if one.severity is Severity.ERROR], ran, found
+    errors = [one for one in found.findings if one.severity is Severity.ERROR]
+    return [str(one) for one in errors if one.rule not in TRUE_ERRORS.get(name, ())], ran, found
 
 
 @pytest.mark.slow
@@ -91,9 +100,10 @@ def test_all_examples(spark, tmp_path):
                 failed[name] = ran.failure
             if errors:
                 wrong[name] = errors
+            assert name not in TRUE_ERRORS or {one.rule for one in found.findings} >= TRUE_ERRORS[name]
             warned.update(one.rule for one in found.findings if one.severity is Severity.WARNING)
     print(f"{len(names)} examples ran, {len(failed)} of them not to their end: {failed}; warnings: {dict(warned)}")
-    assert wrong == {} and set(failed) <= set(ENDS_EARLY)
+    assert wrong == {} and set(failed) <= set(MAY_END_EARLY)
 
 
 @pytest.mark.sweep
