@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.lint import Linted
+from firesteel.evidence.operators import is_open
 from firesteel.logic.verdicts import Verdict
-from firesteel.model.lint.flows import Help
+from firesteel.model.lint.flows import Help, Untested
 from firesteel.model.lint.linting import linted
 from firesteel.values.equality import equality
 from firesteel.values.programs import Program
@@ -53,7 +54,14 @@ def _help(spark: SparkSession, program: Program, confirm: bool, seconds: float) 
 
     if not confirm:
         return Help(function_of=function, is_written=lambda one: is_written_cast(spark, one))
-    return Help(function, lambda one: is_written_cast(spark, one), replays.sample, evidence_against, runs)
+    return Help(
+        function,
+        lambda one: is_written_cast(spark, one),
+        replays.sample,
+        evidence_against,
+        runs,
+        "its records cannot be had again, or the time was up",
+    )
 
 
 def evidence_against(function: Callable[..., Any], values: list[Any]) -> str | None:
@@ -79,7 +87,11 @@ def evidence_against(function: Callable[..., Any], values: list[Any]) -> str | N
             tests=100,
             seconds=10,
         )
-    except Exception:  # a function that cannot be tested, as it does not survive the way to another process
-        return None
-    broken = [found[name] for name in ("commutative", "associative") if found[name].verdict is Verdict.FALSE]
-    return broken[0].evidence if broken else None
+    except Exception as error:  # as one that does not survive the way to another process
+        raise Untested(str(error).partition("\n")[0]) from error
+    both = [found[name] for name in ("commutative", "associative")]
+    broken = [one.evidence for one in both if one.verdict is Verdict.FALSE]
+    unknown = [one.why for one in both if is_open(one)]
+    if unknown and not broken:
+        raise Untested(unknown[0])
+    return broken[0] if broken else None

@@ -82,6 +82,7 @@ def words(spark: Any, data: Any, n: int) -> list[Any]:
         texts.collect(),
         counted.collect(),
         split.filter(F.col("word").isin("a", "c")).select("word").distinct().collect(),
+        frame.select("v", F.explode_outer(F.split("k", " "))).collect(),
     ]
 
 
@@ -133,7 +134,7 @@ FRAMES = [
     Case("groups", groups, ROWS, (same, same, same)),
     Case("joined", joined, ROWS, (multiset,) * 4 + (same,)),
     Case("windows", windows, ROWS, (multiset,) * 3),
-    Case("words", words, ROWS, (multiset, same, multiset)),
+    Case("words", words, ROWS, (multiset, same, multiset, multiset)),
     Case("unions", unions, ROWS, (multiset, same, same, multiset)),
     Case("logic", logic, ROWS, (multiset,) * 3),
     Case("functions", functions, ROWS, (multiset,) * 5),

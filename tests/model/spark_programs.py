@@ -149,7 +149,7 @@ def cogrouped(sc: Any, data: Any, n: int) -> list[Any]:
 def folds(sc: Any, data: Any, n: int) -> list[Any]:
     pairs = sc.parallelize(data, n)
     longest = pairs.aggregateByKey("", lambda acc, v: acc + str(v), lambda a, b: max(a, b, key=len) if a else b)
-    return [pairs.foldByKey(1, operator.mul).collect(), longest.mapValues(lambda text: len(text) > 3).count()]
+    return [pairs.foldByKey(3, operator.mul).collect(), longest.mapValues(len).collect()]
 
 
 def aggregates(sc: Any, data: Any, n: int) -> list[Any]:
@@ -157,8 +157,8 @@ def aggregates(sc: Any, data: Any, n: int) -> list[Any]:
     add = lambda acc, x: (acc[0] + x, acc[1] + 1)  # noqa: E731
     both = lambda a, b: (a[0] + b[0], a[1] + b[1])  # noqa: E731
     more = numbers.union(sc.parallelize([1], 1))
-    results = [numbers.fold(0, operator.add), numbers.aggregate((0, 0), add, both), more.reduce(lambda a, b: a - b)]
-    return [*results, more.treeReduce(lambda a, b: a + b), numbers.treeAggregate((0, 0), add, both)]
+    results = [numbers.fold(2, operator.add), numbers.aggregate((1, 0), add, both), more.reduce(lambda a, b: a - b)]
+    return [*results, more.treeReduce(lambda a, b: a + b), numbers.treeAggregate((1, 0), add, both)]
 
 
 def extremes(sc: Any, data: Any, n: int) -> list[Any]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
 
 import firesteel as fs
 from firesteel.model import msvl
@@ -14,8 +17,8 @@ from firesteel.model.translate.events import real_stages, trace
 from firesteel.model.translate.model import built
 
 
-def top_n(sc: Any, path: Path) -> list[tuple[str, int]]:
-    lines = sc.textFile(str(path), 5)
+def top_n(sc: Any, path: Path, partitions: int = 5) -> list[tuple[str, int]]:
+    lines = sc.textFile(str(path), partitions)
     urls = lines.filter(lambda x: len(x.split(" ")) > 10).map(lambda x: x.split(" ")[10])
     ones = urls.map(lambda x: (x, 1))
     return ones.reduceByKey(lambda a, b: a + b).sortBy(lambda kv: kv[1], ascending=False).take(5)
@@ -73,6 +76,45 @@ def test_top_n(topn):
     # Ties among the counts are broken by the order in which urls come out of the reduction.
     assert [count for _, count in found[0]] == [count for _, count in real]
     assert found == [real]
+
+
+URLS = st.sampled_from(["/", "/a", "/b", "/a/b", "/é", "/c?x=1", "/d"])
+FIELDS = st.lists(st.sampled_from(["x", "", "10"]), min_size=10, max_size=10)
+HITS = st.builds(lambda fields, url, more: " ".join([*fields, url, *more]), FIELDS, URLS, st.lists(URLS, max_size=2))
+CLICKS = st.lists(HITS | st.sampled_from(["", "too short", " " * 10]), max_size=25)
+
+
+def compare_with_spark(spark: Any, path: Path, settled: Any) -> None:
+    """Click logs that Hypothesis draws, in some number of partitions."""
+
+    @settled
+    @given(CLICKS, st.integers(1, 6))
+    def run(lines: list[str], partitions: int) -> None:
+        path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        with fs.capture(spark) as dag:
+            real = top_n(spark.sparkContext, path, partitions)
+        model = msvl.load(dag.msvl())
+        assert model.externals == ()
+        (found,) = model.run()
+        # By count: among equal counts Spark may take any. The urls are those of the log, with their own counts.
+        assert [count for _, count in found] == [count for _, count in real]
+        read = Counter(line.split(" ")[10] for line in lines if len(line.split(" ")) > 10)
+        assert all(read[url] == count for url, count in found)
+
+    run()
+
+
+@pytest.mark.slow
+def test_top_n_of_any_log(spark, tmp_path):
+    compare_with_spark(
+        spark, tmp_path / "clicks.txt", settings(max_examples=5, suppress_health_check=list(HealthCheck))
+    )
+
+
+@pytest.mark.sweep
+def test_top_n_of_many_logs(spark, tmp_path, sweep_seed):
+    often = settings(max_examples=50, suppress_health_check=list(HealthCheck), database=None)
+    compare_with_spark(spark, tmp_path / "clicks.txt", lambda test: seed(sweep_seed)(often(test)))
 
 
 @pytest.mark.slow

@@ -7,12 +7,19 @@ import signal
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from firesteel.dags import Dag, capture
+
+_STREAMS_END_IN = 20.0
+"""So many seconds streams have to end, when the program has ended."""
+
+_AGAIN_AFTER = 5.0
+"""A program that goes on although its time is up is told again after so many seconds: it may catch everything."""
 
 
 @dataclass(frozen=True)
@@ -27,56 +34,78 @@ class Ran:
 
 
 class _TimeIsUp(BaseException):
-    """Raised in the program when its time has passed. Not an Exception, so that no program holds it back."""
+    """Raised in the program when its time has passed. Not an Exception, so that few programs hold it back."""
 
 
 def run_script(script: Path, arguments: Sequence[str], seconds: float | None) -> Ran:
     """Run a program as `python SCRIPT ARGS` would. What it prints goes to standard error."""
     from firesteel.api import session
-    from firesteel.spark.session.lent import end_streams, lent
+    from firesteel.spark.session.interrupts import interruptible
+    from firesteel.spark.session.lent import end_work, lent
 
     spark = session()
     before, path = sys.argv, list(sys.path)
     sys.argv = [str(script), *arguments]
     sys.path.insert(0, str(script.resolve().parent))
-    dag, failure, was_stopped = Dag(), None, False
+    dag, failure, clock = Dag(), None, _Clock(spark)
     try:
-        with capture(spark) as dag, lent(spark), redirect_stdout(sys.stderr):
+        with capture(spark) as dag, interruptible(spark), lent(spark), redirect_stdout(sys.stderr):
             try:
-                with _at_most(seconds):
+                with clock.set_to(seconds):
                     runpy.run_path(str(script), run_name="__main__")
             except _TimeIsUp:
-                was_stopped = True
+                pass
             except SystemExit as end:
                 failure = None if end.code in (None, 0) else f"it ended with exit code {end.code}"
             except Exception as error:
-                traceback.print_exc()
-                failure = f"it raised {type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
-            with suppress(Exception):
-                end_streams(spark)
+                if not clock.rang:  # else the program fails because it was stopped
+                    traceback.print_exc()
+                    failure = f"it raised {type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+            if not end_work(spark, _STREAMS_END_IN):
+                print(f"firesteel: a stream of {script} still runs", file=sys.stderr)
     except Exception as error:  # what ran could not be read, as after an analysis that failed
         if failure is None:
             raise
         failure += f" (and what ran before cannot be read: {type(error).__name__})"
     finally:
         sys.argv, sys.path[:] = before, path
-    return Ran(dag, failure, was_stopped)
+    return Ran(dag, failure, clock.rang)
 
 
-@contextmanager
-def _at_most(seconds: float | None) -> Iterator[None]:
-    """Raise in this thread when the time has passed."""
-    if seconds is None:
-        yield
-        return
+class _Clock:
+    """Ends a program when its time is up, wherever it is: in a loop of Python's or in a call that waits for Spark."""
 
-    def up(number: int, frame: FrameType | None) -> None:
-        raise _TimeIsUp
+    def __init__(self, spark: Any) -> None:
+        self._spark = spark
+        self.rang = False
 
-    before = signal.signal(signal.SIGALRM, up)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    @contextmanager
+    def set_to(self, seconds: float | None) -> Iterator[None]:
+        """Raise in this thread when the time has passed."""
+        if seconds is None:
+            yield
+            return
+        before = signal.signal(signal.SIGALRM, self._ring)
+        signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN_AFTER)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+    def _ring(self, number: int, frame: FrameType | None) -> None:
+        from firesteel.spark.session.interrupts import leave_call
+
+        if _is_running(frame):
+            self.rang = True
+            leave_call(self._spark, frame)
+            raise _TimeIsUp
+
+
+def _is_running(frame: FrameType | None) -> bool:
+    """Is the program on the stack? It may just have ended, and then nothing may be raised any more."""
+    while frame is not None:
+        if frame.f_code is runpy.run_path.__code__:
+            return True
+        frame = frame.f_back
+    return False

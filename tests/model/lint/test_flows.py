@@ -5,8 +5,9 @@ from operator import add
 
 import pytest
 
-from firesteel.model.lint.flows import Flow, Help, Order, Touch
+from firesteel.model.lint.flows import Flow, Help, Order, Touch, Untested
 from firesteel.model.lint.levels import Facts
+from firesteel.model.lint.linting import linted
 from firesteel.model.lint.plans import Plans
 from firesteel.values.programs import Action, Api, Edge, Function, Level, Operation, Program
 from tests.model.lint.trees import call, column, node
@@ -204,6 +205,46 @@ def test_a_reducer_is_tested_with_values_of_the_program():
     assert found(program(("reduceByKey", f(max, "func"))), help) == set(), "nothing to test"
     ones = ("map", f(lambda word: (word, 1)))
     assert found(program(ones, ("reduceByKey", f(add, "func"))), help) == set(), "sums of whole numbers"
+
+
+def test_what_merges_accumulators_is_tested_with_these():
+    """Not with what is read: texts are joined in order, the numbers of their letters are not."""
+    asked = []
+
+    def reducer(function, values):
+        asked.append(values)
+        return "evidence" if isinstance(values[0], str) else None
+
+    samples = {0: [("a", "x"), ("a", "yy")], 1: [("a", 3)]}
+    help = Help(sample=lambda operation: samples[operation], reducer=reducer)
+    letters = f(lambda count, word: count + len(word), "seqFunc"), f(add, "combFunc")
+    assert found(program(("aggregateByKey", *letters)), help) == set()
+    start = f(len, "createCombiner"), f(lambda count, word: count + len(word), "mergeValue")
+    assert found(program(("combineByKey", *start, f(add, "mergeCombiners"))), help) == set()
+    assert asked == [[3], [3]]
+
+
+@pytest.mark.parametrize("name", ["aggregate", "treeAggregate"])
+@pytest.mark.parametrize("zero, rules", [(0, set()), ("", {"reducer-not-commutative"})])
+def test_an_accumulator_that_starts_with_a_number_is_one(name, zero, rules):
+    help = Help(
+        sample=lambda operation: ["x", "yy"],
+        reducer=lambda function, values: "evidence" if isinstance(values[0], str) else None,
+    )
+    source = Operation(0, "parallelize", Api.RDD, ())
+    action = Action(0, name, Api.RDD, (0,), (Function("combOp", add),), arguments={"zeroValue": zero})
+    assert {one.rule for one in linted(Program((source,), (), (action,)), help=help).findings} == rules
+
+
+def test_what_cannot_be_tested_is_told():
+    def reducer(function, values):
+        raise Untested("it needs a database")
+
+    odd = f(lambda a, b: a.merged_with(b), "func")
+    made = program(("reduceByKey", odd))
+    tested = linted(made, help=Help(sample=lambda operation: [("a", 1)], reducer=reducer)).notes
+    assert any("was not tested (it needs a database)" in note for note in tested)
+    assert any("was not tested (nothing is run again)" in note for note in linted(made).notes)
 
 
 def test_sums_of_floating_point_numbers_are_not_reported_by_themselves():

@@ -1,6 +1,8 @@
 """A lint as a whole, on programs made by hand: comments that switch rules off, reuse, notes. Without Spark."""
 
 import random
+import re
+from dataclasses import replace
 from operator import add
 
 import pytest
@@ -9,7 +11,7 @@ from firesteel.evidence.lint import Severity
 from firesteel.model.lint.flows import Help
 from firesteel.model.lint.linting import linted
 from firesteel.report.dags.graphs import dot, mermaid
-from firesteel.report.dags.marks import marks_of
+from firesteel.report.dags.marks import marks_of, of_action
 from firesteel.report.dags.page import page
 from firesteel.report.dags.svg import svg
 from firesteel.values.programs import Action, Api, CallSite, Difference, Edge, Function, Level, Operation, Program
@@ -116,6 +118,24 @@ def test_what_could_not_be_seen_is_told():
     )
 
 
+def test_many_things_that_could_not_be_seen_are_counted():
+    many = tuple(Difference(f"job {number} ran") for number in range(40))
+    notes = linted(Program((operation(0, "parallelize"),), differences=many)).notes
+    assert len(notes) == 4 and "job 2 ran" in notes[2] and "37 more like these" in notes[3]
+
+
+def test_what_a_library_makes_is_reported_where_it_is_read(tmp_path):
+    here, there = CallSite("job.py", 3, "main"), CallSite("job.py", 9, "main")
+    steps = [operation(0, "parallelize", site=here), operation(1, "groupByKey", 0), operation(2, "zipWithIndex", 1)]
+    made = program(steps, ("collect", 2))
+    (one,) = linted(replace(made, actions=(replace(made.actions[0], call_site=there),))).findings
+    assert one.rule == "index-after-shuffle" and one.where == there
+    more = program([*steps, operation(3, "filter", 2, function=bool, site=there)], ("collect", 3))
+    (one,) = linted(more).findings
+    assert one.rule == "index-after-shuffle" and one.where == there
+    assert linted(made).findings[0].where is None
+
+
 def test_ignore_leaves_rules_out():
     made = program([operation(0, "parallelize"), operation(1, "groupByKey", 0)], ("first", 1))
     assert rules(made) == ["take-without-order"]
@@ -140,3 +160,24 @@ def test_pictures_are_coloured():
     assert "fillcolor" in dot(made, marked) and "fillcolor" not in dot(made)
     assert "style o2 fill:" in mermaid(made, marked) and "style o" not in mermaid(made)
     assert "hangs on luck" in page(made, marked) and "hangs on luck" not in page(made)
+
+
+def test_an_action_is_coloured_itself():
+    made = program([operation(0, "parallelize"), operation(1, "groupByKey", 0)], ("count", 1), ("first", 1))
+    marked = marks_of(linted(made).findings)
+    assert set(marked) == {of_action(1)}
+    coloured = svg(made, marked)
+    assert coloured.count('class="action error"') == 1 and 'class="operation error"' not in coloured
+    assert "<title>error: first takes whichever rows arrive first [take-without-order]</title>" in coloured
+    assert re.findall(r"a1 .*fillcolor", dot(made, marked)) and not re.findall(r"a0 .*fillcolor", dot(made, marked))
+    assert "style a1 fill:" in mermaid(made, marked) and "style a0" not in mermaid(made, marked)
+
+
+def test_colours_win_over_other_styles():
+    """Of two rules of CSS the one with more classes wins, then the later one."""
+    style = svg(program([operation(0, "parallelize")])).partition("<style>")[2].partition("</style>")[0]
+    names = [rule.partition(" {")[0] for rule in style.strip().splitlines()]
+    assert all(name.startswith(".fsd .") for name in names if "text" not in name)
+    for colour in (".fsd .error", ".fsd .warning"):
+        for other in (".fsd .operation", ".fsd .wide", ".fsd .cached", ".fsd .action", ".fsd .failed"):
+            assert names.index(colour) > names.index(other)

@@ -103,6 +103,10 @@ def together(*several: Iterable[Reason]) -> Reasons:
     return tuple(dict.fromkeys(one for reasons in several for one in reasons))
 
 
+class Untested(Exception):
+    """A function cannot be tested; the message says why."""
+
+
 @dataclass(frozen=True)
 class Help:
     """What a lint asks of those who know Spark. Everything may be left out; then less is found."""
@@ -114,6 +118,8 @@ class Help:
     sample: Callable[[int], list[Any]] = lambda operation: []
     """A few records of an operation."""
     reducer: Callable[[Callable[..., Any], list[Any]], str | None] = lambda function, values: None
-    """Evidence that a function does not merge these values in any order; None if there is none."""
+    """Evidence that a function does not merge these values in any order; None if there is none. Raises `Untested`."""
     runs: Callable[[Any], str] = lambda finding: ""
     """What two runs gave, if they differ on the captured data."""
+    no_sample: str = "nothing is run again"
+    """Why `sample` gives no records, where it gives none."""

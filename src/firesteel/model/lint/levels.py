@@ -56,6 +56,11 @@ class Facts:
                 yield node
                 waiting.extend((*node.children, *node.subqueries))
 
+    @property
+    def untested(self) -> tuple[str, ...]:
+        """What is not known of reducers so far, in words."""
+        return tuple(self._records.untested)
+
     def flow(self, operation: int) -> Flow:
         """What flows out of an operation."""
         return self._flows[operation]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import re
+from collections import deque
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from difflib import get_close_matches
@@ -14,8 +15,10 @@ from firesteel.model.lint.flows import Help
 from firesteel.model.lint.levels import Facts
 from firesteel.model.lint.rules.catalogue import RULES
 from firesteel.model.lint.rules.rule import Found, Rule
-from firesteel.values.programs import CallSite, Level, Program
+from firesteel.values.programs import CallSite, Level, Operation, Program
 
+_MOST_DIFFERENCES = 3
+"""More are counted only: a library such as Spark's own for machine learning may run hundreds of jobs."""
 _COMMENT = re.compile(r"#\s*firesteel:\s*ignore\[([^\]]*)\]")
 
 
@@ -32,7 +35,7 @@ def linted(program: Program, ignore: Collection[str] = (), help: Help | None = N
                 found.setdefault((made.rule, made.where or made.operation, made.message), made)
     findings = sorted(found.values(), key=_place)
     seen = tuple(_confirmed(one, help) for one in findings)
-    return Linted(seen, facts.judged, tuple(_notes(seen, program)))
+    return Linted(seen, facts.judged, (*_notes(seen, program), *facts.untested))
 
 
 def _confirmed(one: Lint, help: Help) -> Lint:
@@ -55,7 +58,7 @@ def refuse_unknown(names: Iterable[str], given: str = "ignore") -> None:
 def _lint(rule: Rule, found: Found, facts: Facts) -> Lint:
     operation = facts.program.operations[found.operation] if found.operation is not None else None
     action = facts.program.actions[found.action] if found.action is not None else None
-    where = action.call_site if action is not None else operation.call_site if operation is not None else None
+    where = action.call_site if action is not None else _site(facts.program, operation)
     level = facts.flow(operation.id).level if operation is not None else None
     return Lint(
         rule.name,
@@ -70,6 +73,18 @@ def _lint(rule: Rule, found: Found, facts: Facts) -> Lint:
         found.operation,
         found.action,
     )
+
+
+def _site(program: Program, operation: Operation | None) -> CallSite | None:
+    """Where an operation is called; of one that a library makes, where the user first reads what comes of it."""
+    waiting = deque([operation] if operation is not None else [])
+    while waiting:
+        one = waiting.popleft()
+        acting = next((each.call_site for each in program.actions if one.id in each.operations), None)
+        if one.call_site is not None or acting is not None:
+            return one.call_site or acting
+        waiting.extend(program.operations[id_] for id_ in program.children[one.id])
+    return None
 
 
 def _place(one: Lint) -> tuple[object, ...]:
@@ -94,8 +109,11 @@ def _notes(findings: Iterable[Lint], program: Program) -> Iterable[str]:
             yield f"{one.where}: the comment ignores {', '.join(sorted(unknown))}, which is not a rule"
     if not program.operations:
         yield "nothing was captured: the program made no RDD, DataFrame or DStream"
-    for difference in program.differences:
+    for difference in program.differences[:_MOST_DIFFERENCES]:
         yield f"the capture is not complete: {difference}"
+    more = len(program.differences) - _MOST_DIFFERENCES
+    if more > 0:
+        yield f"the capture is not complete: {more} more like these (dag.differences has all)"
     unread = [
         function
         for operation in program.operations

@@ -12,7 +12,7 @@ from typing import Any
 
 from firesteel.evidence.lint import Severity
 from firesteel.model.lint.expressions import said
-from firesteel.model.lint.flows import GROUPED, Flow, Help, Order, Reason, Reasons, Touch, together
+from firesteel.model.lint.flows import GROUPED, Flow, Help, Order, Reason, Reasons, Touch, Untested, together
 from firesteel.model.lint.plans import taken_by_luck
 from firesteel.model.lint.reading import causes_in
 from firesteel.model.lint.shapes import (
@@ -49,6 +49,8 @@ class Records:
     def __init__(self, program: Program, help: Help) -> None:
         self._program = program
         self._help = help
+        self.untested: dict[str, None] = {}
+        """What is not known of reducers, in words, each once."""
 
     def flow(self, operation: Operation, parents: Sequence[Flow]) -> Flow:
         """What flows out of an operation, given what flows out of those that it reads from."""
@@ -214,15 +216,30 @@ class Records:
         keyed = one.name in REDUCING or one.name == "reduceByKeyLocally"
         if keyed and makes_numbers(self._program.operations[source].functions):
             return []
-        values = [_second(record) if keyed else record for record in self._help.sample(source)]
+        values = self._merged_by(one, source, keyed)
         if values and all(isinstance(value, float) for value in values) and merge_of(function.object) is Merge.BY_TYPE:
             text = f"{one.name} adds floating-point numbers, which rounds in the order in which they arrive"
             return [Reason("float-sum", text, id_, Touch.DIGITS)]
-        evidence = self._help.reducer(function.object, values) if values else None
+        try:
+            if not values:
+                raise Untested(self._help.no_sample)
+            evidence = self._help.reducer(function.object, values)
+        except Untested as why:
+            open_ = "it is not known whether it merges in any order"
+            self.untested[f"`{function.name}` of {one.name} was not tested ({why}): {open_}"] = None
+            return []
         if evidence is None:
             return []
         text = f"{one.name} merges with `{function.name}`, whose result hangs on the order of its arguments: {evidence}"
         return [Reason("reducer-not-commutative", text, id_)]
+
+    def _merged_by(self, one: Operation | Action, source: int, keyed: bool) -> list[Any]:
+        """Values of the kind that a reducer merges. With an accumulator these are not what the operation reads."""
+        if one.name in ("aggregate", "treeAggregate"):
+            return [one.arguments["zeroValue"]] if "zeroValue" in one.arguments else []
+        of_its_own = isinstance(one, Operation) and one.name in ("aggregateByKey", "combineByKey")
+        records = self._help.sample(one.id if of_its_own else source)
+        return [_second(record) if keyed else record for record in records]
 
     def _grouped(self, operation: Operation, flow: Flow) -> Flow:
         text = f"{operation.name} gives the values of a key in the order in which they arrive"

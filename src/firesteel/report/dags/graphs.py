@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from firesteel.report.dags.groups import groups_of, jobs_word, lines_of
-from firesteel.report.dags.marks import COLOURS, Marked, worst_of
+from firesteel.report.dags.marks import COLOURS, Marked, of_action, worst_of
 from firesteel.values.programs import Program
 
 
@@ -13,13 +15,12 @@ def dot(program: Program, marked: Marked | None = None) -> str:
     for number, group in enumerate(groups_of(program)):
         lines += [f"  subgraph cluster_{number} {{", f"    label={_quoted(group.title)};"]
         for one in group.operations:
-            colour = _colour(one.id, marked)
-            style = f', style="rounded,filled", fillcolor="{colour}"' if colour else ""
-            lines.append(f"    o{one.id} [label={_quoted(chr(10).join([one.name, *lines_of(one)]))}{style}];")
+            label = _quoted(chr(10).join([one.name, *lines_of(one)]))
+            lines.append(f"    o{one.id} [label={label}{_filled(one.id, marked)}];")
         lines.append("  }")
     for action in program.actions:
         label = _quoted(f"{action.name}\n{jobs_word(action)}")
-        lines.append(f"  a{action.id} [label={label}, shape=oval];")
+        lines.append(f"  a{action.id} [label={label}, shape=oval{_filled(of_action(action.id), marked)}];")
     for edge in program.edges:
         style = ' [style=bold, color="#bc4c00", label="shuffle"]' if edge.wide else ""
         lines.append(f"  o{edge.source} -> o{edge.target}{style};")
@@ -46,13 +47,19 @@ def mermaid(program: Program, marked: Marked | None = None) -> str:
     for edge in program.edges:
         lines.append(f"  o{edge.source} {'== shuffle ==>' if edge.wide else '-->'} o{edge.target}")
     lines += [f"  o{source} -.-> a{one.id}" for one in program.actions for source in one.operations]
-    coloured = [(one.id, colour) for one in program.operations if (colour := _colour(one.id, marked))]
-    lines += [f"  style o{id_} fill:{colour}" for id_, colour in coloured]
+    places: list[tuple[str, Hashable]] = [(f"o{one.id}", one.id) for one in program.operations]
+    places += [(f"a{one.id}", of_action(one.id)) for one in program.actions]
+    lines += [f"  style {name} fill:{colour}" for name, place in places if (colour := _colour(place, marked))]
     return "\n".join([*lines, ""])
 
 
-def _colour(operation: int, marked: Marked | None) -> str | None:
-    worst = worst_of((marked or {}).get(operation, ()))
+def _filled(place: Hashable, marked: Marked | None) -> str:
+    colour = _colour(place, marked)
+    return f', style="rounded,filled", fillcolor="{colour}"' if colour else ""
+
+
+def _colour(place: Hashable, marked: Marked | None) -> str | None:
+    worst = worst_of((marked or {}).get(place, ()))
     return COLOURS[worst] if worst is not None else None
 
 

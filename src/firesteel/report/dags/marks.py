@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from firesteel.evidence.lint import Lint, Severity
 
-Marked: TypeAlias = Mapping[int, Sequence[Lint]]
-"""The findings by the numbers of their operations."""
+Marked: TypeAlias = Mapping[Hashable, Sequence[Lint]]
+"""The findings by the numbers of their operations; those of actions by `of_action`."""
 
 COLOURS = {Severity.ERROR: "#ffebe9", Severity.WARNING: "#fff8c5"}
 
 
+def of_action(number: int) -> Hashable:
+    """What an action is known by: operations and actions are both numbered from 0."""
+    return "action", number
+
+
 def marks_of(findings: Iterable[Lint]) -> Marked:
-    """The findings by their operations."""
-    found: dict[int, list[Lint]] = {}
+    """The findings by what is coloured for them."""
+    found: dict[Hashable, list[Lint]] = {}
     for one in findings:
-        if one.operation is not None:
-            found.setdefault(one.operation, []).append(one)
+        place = of_action(one.action) if one.action is not None else one.operation
+        if place is not None:
+            found.setdefault(place, []).append(one)
     return found
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from firesteel.evidence.lint import Lint
 from firesteel.report.dags.groups import Group, about, groups_of, jobs_word, lines_of, place
 from firesteel.report.dags.layered import Layout, layered, layers
-from firesteel.report.dags.marks import Marked, worst_of
+from firesteel.report.dags.marks import Marked, of_action, worst_of
 from firesteel.values.programs import Action, Operation, Program
 
 _PAD, _TITLE, _LINE, _HEAD = 14.0, 22.0, 15.0, 24.0
@@ -28,8 +28,8 @@ _STYLE = """
 .fsd .action { fill: #0969da; stroke: none; }
 .fsd .failed { fill: #cf222e; }
 .fsd .action-text { fill: #ffffff; }
-.error { fill: #ffebe9; stroke: #cf222e; stroke-width: 2; }
-.warning { fill: #fff8c5; stroke: #9a6700; stroke-width: 2; }
+.fsd .error { fill: #ffebe9; stroke: #cf222e; stroke-width: 2; }
+.fsd .warning { fill: #fff8c5; stroke: #9a6700; stroke-width: 2; }
 .fsd .edge { fill: none; stroke: #6e7781; stroke-width: 1.3; }
 .fsd .shuffle { stroke: #bc4c00; stroke-width: 3; }
 .fsd .wanted { stroke: #0969da; stroke-dasharray: 2 3; }
@@ -58,7 +58,7 @@ def svg(program: Program, marked: Marked | None = None) -> str:
         operation.id: one.key for one in drawn if one.group is not None for operation in one.group.operations
     }
     between: list[tuple[Hashable, Hashable]] = [(home[edge.source], home[edge.target]) for edge in program.edges]
-    between += [(home[source], ("action", one.id)) for one in program.actions for source in one.operations]
+    between += [(home[source], of_action(one.id)) for one in program.actions for source in one.operations]
     whole = layered(sizes, between, _ACROSS, _DOWN)
     corners = _corners(drawn, whole)
     boxes = {one.key: one for one in drawn}
@@ -80,7 +80,7 @@ def _arrows(program: Program) -> Iterator[tuple[int, Hashable, str, str]]:
             yield edge.source, edge.target, "edge", "within a partition"
     for action in program.actions:
         for source in action.operations:
-            yield source, ("action", action.id), "edge wanted", action.name
+            yield source, of_action(action.id), "edge wanted", action.name
 
 
 def _ways(source: int, target: Hashable, start: _Drawn, end: _Drawn, whole: Layout) -> list[tuple[float, float]]:
@@ -149,7 +149,7 @@ def _box(program: Program, group: Group) -> _Drawn:
 def _action(action: Action) -> _Drawn:
     lines = _action_lines(action)
     width = max(_text_width(line, 7.4) for line in lines) + 32
-    return _Drawn(("action", action.id), max(width, 100), _HEAD + _LINE * (len(lines) - 1) + 6, None, action, None)
+    return _Drawn(of_action(action.id), max(width, 100), _HEAD + _LINE * (len(lines) - 1) + 6, None, action, None)
 
 
 def _action_lines(action: Action) -> list[str]:
@@ -178,7 +178,7 @@ def _shown(
     x, y = whole.places[one.key]
     x, y = x + _PAD, y + _PAD
     if one.action is not None:
-        return _shown_action(one.action, x, y, one)
+        return _shown_action(one.action, x, y, one, marked.get(one.key, ()))
     assert one.group is not None
     unrun = "" if any(operation.stages for operation in one.group.operations) else " unrun"
     parts = [
@@ -195,7 +195,7 @@ def _shown_operation(operation: Operation, corner: tuple[float, float, float, fl
     kinds = ["operation", *(["wide"] if operation.wide else []), *(["cached"] if operation.cached else [])]
     worst = worst_of(lints)
     kinds += [worst.value] if worst is not None else []
-    tip = "\n".join([about(operation), *(f"{one.severity.value}: {one.message} [{one.rule}]" for one in lints)])
+    tip = "\n".join([about(operation), *_told(lints)])
     middle = x + width / 2
     parts = [
         f'<g><title>{escape(tip)}</title><rect class="{" ".join(kinds)}" x="{x:.1f}" y="{y:.1f}" '
@@ -208,15 +208,22 @@ def _shown_operation(operation: Operation, corner: tuple[float, float, float, fl
     return "\n".join([*parts, "</g>"])
 
 
-def _shown_action(action: Action, x: float, y: float, one: _Drawn) -> str:
+def _told(lints: Sequence[Lint]) -> list[str]:
+    return [f"{one.severity.value}: {one.message} [{one.rule}]" for one in lints]
+
+
+def _shown_action(action: Action, x: float, y: float, one: _Drawn, lints: Sequence[Lint]) -> str:
     middle = x + one.width / 2
-    failed = " failed" if action.error else ""
+    worst = worst_of(lints)
+    kinds = ["action", *(["failed"] if action.error else []), *([worst.value] if worst is not None else [])]
     parts = [
-        f'<g><rect class="action{failed}" x="{x:.1f}" y="{y:.1f}" width="{one.width:.1f}" height="{one.height:.1f}" '
-        f'rx="{one.height / 2:.1f}"/>'
+        f'<g>{f"<title>{escape(chr(10).join(_told(lints)))}</title>" if lints else ""}<rect class="{" ".join(kinds)}" '
+        f'x="{x:.1f}" y="{y:.1f}" width="{one.width:.1f}" height="{one.height:.1f}" rx="{one.height / 2:.1f}"/>'
     ]
+    # What is marked is light, so its text is dark.
+    first, others = ("action-text name", "action-text") if worst is None else ("name", "title")
     for number, line in enumerate(_action_lines(action)):
-        at, kind = y + 18 + _LINE * number, "action-text name" if number == 0 else "action-text"
+        at, kind = y + 18 + _LINE * number, first if number == 0 else others
         parts.append(f'<text class="{kind}" text-anchor="middle" x="{middle:.1f}" y="{at:.1f}">{escape(line)}</text>')
     return "\n".join([*parts, "</g>"])
 

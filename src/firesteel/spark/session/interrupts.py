@@ -1,4 +1,4 @@
-"""Ctrl-C while a case runs: it ends what is under way, and leaves the connection to the JVM usable."""
+"""Ending what is under way, by Ctrl-C or because its time is up, so that the connection to the JVM stays usable."""
 
 from __future__ import annotations
 
@@ -34,11 +34,20 @@ def interruptible(spark: SparkSession) -> Iterator[None]:
 
 def _handler(spark: SparkSession) -> Callable[[int, FrameType | None], None]:
     def interrupted(number: int, frame: FrameType | None) -> None:
-        if _is_in_py4j(frame):
-            _leave_connection(spark)
+        leave_call(spark, frame)
         raise KeyboardInterrupt
 
     return interrupted
+
+
+def leave_call(spark: SparkSession, frame: FrameType | None) -> None:
+    """Call this in the handler of a signal that is about to raise, with the frame that was interrupted.
+
+    A call of the JVM may wait for its answer there. Every later call on that connection would read the answer of the
+    one before it. So the thread goes on with another connection.
+    """
+    if _is_in_py4j(frame):
+        _leave_connection(spark)
 
 
 def _is_in_py4j(frame: FrameType | None) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -43,12 +44,25 @@ def lent(spark: SparkSession) -> Iterator[None]:
             setattr(kind, name, original)
 
 
-def end_streams(spark: SparkSession) -> None:
-    """Stop what streams, of both kinds; the session stays."""
+def end_work(spark: SparkSession, seconds: float) -> bool:
+    """End the streams and the jobs that run; the session stays. Did the streams end within these seconds?
+
+    Spark waits for a stream to end, and so for functions of the user's that it calls. These may never return.
+    """
+    ending = threading.Thread(target=_end_streams, args=(spark,), daemon=True)
+    ending.start()
+    ending.join(seconds)
+    with suppress(Exception):  # Spark itself may be gone
+        spark.sparkContext.cancelAllJobs()
+    return not ending.is_alive()
+
+
+def _end_streams(spark: SparkSession) -> None:
     from pyspark.streaming import StreamingContext
 
-    for query in spark.streams.active:
-        query.stop()
-    active = StreamingContext.getActive()
-    if active is not None:
-        active.stop(stopSparkContext=False)
+    with suppress(Exception):
+        for query in spark.streams.active:
+            query.stop()
+        active = StreamingContext.getActive()
+        if active is not None:
+            active.stop(stopSparkContext=False)
