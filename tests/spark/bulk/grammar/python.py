@@ -25,13 +25,20 @@ def function(p: Program) -> None:
         ("arrow_running", 2, lambda: given.arrow_running, "int"),
         ("remembering", 1, lambda: F.udf(given.remembering(), "int"), "int"),
     ]
+    if _is_refused(p):
+        made = made[:2]
     name, _, called, kind = p.rng.choices(made, [weight for _, weight, _, _ in made])[0]
     p.columns["u"] = kind
     p.add(f"u = {name}({column})", lambda f: f.withColumn("u", called()(F.col(column).cast("int"))))
 
 
+def _is_refused(p: Program) -> bool:
+    """Functions of whole columns are refused behind a shuffle: few are drawn there."""
+    return p.stateful and p.rng.random() < 0.85
+
+
 def of_struct(p: Program) -> None:
-    if p.of("int"):
+    if p.of("int") and not _is_refused(p):
         column = p.rng.choice(p.of("int"))
         pair = f"named_struct('a', coalesce({column}, 0), 'b', coalesce({column} % 3, 0))"
         p.columns["v"] = "int"
@@ -40,14 +47,14 @@ def of_struct(p: Program) -> None:
 
 def filtered(p: Program) -> None:
     """A function of whole columns in a filter."""
-    if p.of("int"):
+    if p.of("int") and not p.marked and not _is_refused(p):
         column = p.rng.choice(p.of("int"))
         p.add(f"where from_largest({column}) > -3",
               lambda f: f.where(given.from_largest(F.col(column).cast("int")) > -3))  # fmt: skip
 
 
 def partition(p: Program) -> None:
-    if "k" in p.columns and not p.grouped:
+    if "k" in p.columns and not p.grouped and not _is_refused(p):
         kind, called = p.rng.choice([("mapInPandas", given.mapped), ("mapInArrow", given.mapped_arrow)])
         p.columns, p.marked = {"k": "int", "place": "int"}, False
         p.add(kind, lambda f: getattr(f, kind)(called, "k INT, place INT"))
