@@ -36,8 +36,8 @@ def judged(spark, seed):
         together = exercise_together(spark, cases, program.subject, how)
     except CannotCarry as why:
         return _refused(spark, cases[:1], program, str(why))
-    except SubjectFailure:
-        return "not a program", ""
+    except SubjectFailure as why:
+        return "not a program", str(why)
     numbers = [number for number, trace in enumerate(together) if trace is not None]
     number = rng.choice(numbers)  # the others are company: more programs tell more than more cases
     (expected,) = exercise_apart(spark, [cases[number]], program.subject, how)

@@ -11,17 +11,17 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.types import LongType, StringType
 
-# --- of single values ---
+# --- of single values, without type hints, from which PySpark would guess ---
 
 
-def doubled(n: Any) -> Any:
+def doubled(n):
     return None if n is None else n * 2
 
 
 TABLE = {0: "zero", 1: "one"}
 
 
-def named(n: Any) -> Any:
+def named(n):
     return TABLE.get(n, "many")
 
 

@@ -94,7 +94,7 @@ def state(p: Program) -> None:
 
 def table_function(p: Program) -> None:
     """One that Spark asks for rows: it is refused, as it may keep something."""
-    if not p.of("int"):
+    if not p.of("int") or "t" in p.columns:
         return
     column = p.rng.choice(p.of("int"))
 

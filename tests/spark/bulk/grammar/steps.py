@@ -38,7 +38,7 @@ def renamed(p: Program) -> None:
 
 
 def exploded(p: Program) -> None:
-    if p.of("list"):
+    if p.of("list") and not {"e", "e_"} & set(p.columns):
         column = p.rng.choice(p.of("list"))
         outer = p.rng.choice(["explode", "explode_outer"])
         kept = [name for name in p.columns if name not in (column, "e")]
@@ -101,6 +101,13 @@ AGGREGATES = {
 }  # fmt: skip
 
 
+def _kind(aggregate: str, of: str) -> str:
+    """The type of what an aggregate makes of values of a type; numbers are all alike here."""
+    if "collect" in aggregate:
+        return "list" if of == "int" else "texts"
+    return "text" if of == "text" and "count" not in aggregate else "int"
+
+
 def aggregated(p: Program) -> None:
     if p.grouped or (p.stateful and not p.marked):
         return
@@ -113,9 +120,7 @@ def aggregated(p: Program) -> None:
         if rng.random() < 0.1:
             text += f" FILTER (WHERE {expression(p, 'bool', 1)})"
         results.append(f"{text} AS a{number}")
-        kinds[f"a{number}"] = (
-            "list" if "collect" in text else "text" if kind == "text" and "count" not in text else "int"
-        )
+        kinds[f"a{number}"] = _kind(text, kind)
     window = {
         "tumbling": "window(ts, '10 minutes')", "sliding": "window(ts, '20 minutes', '10 minutes')",
         "session": "session_window(ts, '5 minutes')",
@@ -174,7 +179,7 @@ def self_joined(p: Program) -> None:
 
 def lateral(p: Program) -> None:
     """A subquery of a record's own values, or a generator beside it."""
-    if not p.of("int"):
+    if not p.of("int") or "l" in p.columns:
         return
     text = expression(p, "int", 1)
     column = p.rng.choice(p.of("int"))
