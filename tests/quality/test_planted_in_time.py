@@ -81,7 +81,7 @@ def test_window_off_by_one_hour(spark):
 
 def test_window_in_its_own_hour(spark):
     rule = fs.always(every_click_counts_in_its_hour)
-    passes(spark, clicks, hourly("UTC"), rule, over=HOUR, one_by_one="its event time is computed")
+    passes(spark, clicks, hourly("UTC"), rule, over=HOUR)
 
 
 # --- late data counted twice ----------------------------------------------------------------------------------------

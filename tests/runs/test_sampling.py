@@ -99,6 +99,20 @@ def test_a_case_must_not_notice_its_neighbours():
     )
 
 
+def test_the_company_is_in_another_order():
+    class Watched(Runner):
+        def together(self, cases, *, also_single):
+            self.last = list(cases)
+            return super().together(cases, also_single=also_single)
+
+    cases = [case(1, first) for first in range(60)]
+    _, screening = screen(runner=(runner := Watched()))
+    screening(cases, when=When.FIRST)
+    assert screening.stands()
+    places = [cases.index(each) for each in runner.last]
+    assert len(places) == 6 and places != sorted(places)
+
+
 def test_in_other_company_once_is_enough():
     judge, screening = screen(runner=(runner := Runner()))
     screening([case(1, first) for first in range(60)], when=When.FIRST)
@@ -116,8 +130,9 @@ def test_later_generations_have_samples_too_and_simpler_cases_have_none():
     for start in range(200, 300, 20):
         screening([case(9, first) for first in range(start, start + 20)], when=When.LATER)
     assert len(runner.ran_apart) == alone, "not before the end"
-    assert screening.stands() and screening.compared == compared + 3
-    assert len(runner.ran_apart) == alone + 3 and max(runner.ran_apart[alone:]) <= 3
+    assert screening.stands() and screening.compared == compared + 5, "one of every generation"
+    assert len(runner.ran_apart) == alone + 5 and max(runner.ran_apart[alone:]) <= 3
+    assert screening.stands() and len(runner.ran_apart) == alone + 5, "once"
 
 
 def test_a_later_generation_that_is_wrong_is_noticed_in_the_end():

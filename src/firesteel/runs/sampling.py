@@ -19,7 +19,7 @@ from firesteel.values.traces import Trace
 # How many cases of a bulk run are run alone as well: one for every `_ONE_IN` cases, from one to `_MOST`. Of a program
 # that is not known to be carried well, so many times more.
 _ONE_IN, _MOST, _DOUBT = 50, 3, 2
-# At most so many batches of a case are run alone; of one that was drawn later, in a generation that is small.
+# At most so many batches of a case are run alone. Of a later generation, which is small, there is one case, with fewer.
 _LENGTH, _LATER_LENGTH = 8, 3
 # How many cases are run together once more.
 _COMPANY = 6
@@ -58,13 +58,6 @@ def _sample(case: Case, length: int, *, whole: bool) -> Sample:
     if whole or case.length <= length:
         return Sample(case, case)
     return Sample(case, case.with_each(lambda s: make_stream(s.batches[:length], s.schema, s.span)))
-
-
-def a_few(pairs: Sequence[tuple[Case, Trace]], memory: Memory) -> list[tuple[Case, Trace]]:
-    """Some of what later generations have to be compared, at random."""
-    if not pairs:
-        return []
-    return Random(memory.identity(pairs[-1][0])).sample(pairs, min(_MOST, len(pairs)))
 
 
 def company(ran: Sequence[tuple[Case, Trace]], memory: Memory) -> list[tuple[Case, Trace]]:

@@ -15,7 +15,7 @@ from firesteel.evidence.report import Size, WhyAlone
 from firesteel.runs.claims import Judgement, Runner
 from firesteel.runs.judging import Judge
 from firesteel.runs.memory import Memory, Remembered
-from firesteel.runs.sampling import Sample, a_few, company, same_order, samples, wanted
+from firesteel.runs.sampling import Sample, company, same_order, samples, wanted
 from firesteel.search.find import When
 from firesteel.search.rounds import ROUND
 from firesteel.spark.bulk.together import Together
@@ -117,8 +117,8 @@ class Screen:
     def _run_more(self, cases: Sequence[Case], *, sampled: bool) -> None:
         """Run cases together of a subject that is known to allow it.
 
-        A sample is run alone only in the end: one of every generation would take longer than the bulk runs. A few cases
-        of the first bulk run are in the next one too, among other cases.
+        One case of every generation is run alone too, but only in the end: there several run at once. A few cases of
+        the first bulk run are in the next one too, among other cases.
         """
         unknown = [case for case in cases if not self._judge.is_known(case)]
         if not unknown:
@@ -186,11 +186,12 @@ class Screen:
     def stands(self) -> bool:
         """Does what bulk runs said still count, in the end?
 
-        A few cases of later generations are run alone now. If there were none, a few cases of the first bulk run are
+        One case of each later generation is run alone now. If there were none, a few cases of the first bulk run are
         run together once more, in another order and with fewer others.
         """
         if self._trusts_bulk:
-            self._differs_alone(a_few(self._later, self._memory))
+            later, self._later = self._later, []
+            self._differs_alone(later)
         if self._trusts_bulk and self._again:
             with suppress(CannotCarry, SubjectFailure):
                 again = [case for case, _ in self._again]

@@ -174,6 +174,11 @@ def from_first(n: pd.Series) -> pd.Series:
     return n - n.iloc[0]
 
 
+def in_two_places(f):
+    with_one = f.withColumn("m", from_first("n"))
+    return with_one.union(with_one.where("m > 1"))
+
+
 @F.pandas_udf(StringType())
 def kinds(p: pd.DataFrame) -> pd.Series:
     return p["n"].map(lambda n: type(n).__name__)
@@ -329,6 +334,7 @@ MEANINGS = [
     Meaning("mapInPandas after a static join", lambda f: with_place(f.join(names(f), "k").select("k", "n")), NUMBERS),
     Meaning("Arrow batches that cut cases", lambda f: f.select("n", from_first("n")), NUMBERS, "Arrow batch",
             settings=SMALL_ARROW),
+    Meaning("a function of columns in two places of a plan", in_two_places, NUMBERS),
     Meaning("mapInPandas with small Arrow batches", lambda f: with_place(f), NUMBERS, settings=SMALL_ARROW),
     Meaning("a null in a struct", lambda f: f.select(kinds(F.struct("n")).alias("t")), NULLS, "a null of another case"),
     Meaning("a null in a nested array", lambda f: f.select(nested_kinds(F.array(F.array("n"))).alias("t")), NULLS,

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 import firesteel as fs
 from firesteel.spark.bulk.shared import SharedQueries
 from firesteel.spark.bulk.together import exercise_together
-from firesteel.spark.engines.structured import exercise
+from firesteel.spark.engines.exercise import exercise_apart
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
 
@@ -102,7 +102,7 @@ def stamped(f):
 def test_windows_are_those_of_runs_alone(spark, subject, mode, close, fewer, in_one):
     how = Running(over=HOURS, output_mode=mode, close=close)
     together = exercise_together(spark, CASES, subject, how)
-    alone = [exercise(spark, case, subject, how, lambda instant: False) for case in CASES]
+    alone = exercise_apart(spark, CASES, subject, how)
     assert any(len(instant.output) for trace in alone for instant in trace)
     for expected, found in zip(alone, together, strict=True):
         assert found == expected

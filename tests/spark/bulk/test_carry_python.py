@@ -16,7 +16,7 @@ import firesteel as fs
 from firesteel.spark.bulk import carry_workers as workers
 from firesteel.spark.bulk.carry_python import _by_value
 from firesteel.spark.bulk.together import exercise_together
-from firesteel.spark.engines.structured import exercise
+from firesteel.spark.engines.exercise import exercise_apart
 from firesteel.spark.failures import CannotCarry
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
@@ -49,7 +49,7 @@ def same(spark, subject, mode="append", batches=None, schema=SCHEMA):
     """The outputs of all cases, which must be the same together and alone."""
     how = Running(output_mode=mode)
     cases = cases_of(batches, schema)
-    alone = outputs([exercise(spark, case, subject, how, lambda instant: False) for case in cases])
+    alone = outputs(exercise_apart(spark, cases, subject, how))
     bulk = outputs(exercise_together(spark, cases, subject, how))
     assert bulk == alone
     assert any(batch for trace in alone for batch in trace), "nothing came out that could differ"

@@ -6,8 +6,13 @@ from pyspark.sql.types import StructType
 
 from firesteel.spark.bulk.align import Watermark
 from firesteel.spark.bulk.carry import carrying
+from firesteel.spark.bulk.shared import SharedQueries
+from firesteel.spark.bulk.together import exercise_together
+from firesteel.spark.engines.exercise import exercise_apart
 from firesteel.spark.engines.source import PackedSource
 from firesteel.spark.failures import CannotCarry
+from firesteel.spark.running import Running
+from tests.spark.bulk.zoo_cases import at, one
 
 MINUTE = 60_000_000
 
@@ -20,8 +25,10 @@ def facts(spark):
         "other": PackedSource(spark, StructType.fromDDL("us TIMESTAMP, j INT, m INT"), "__case1"),
     }
 
-    def found(subject, mode="append", number=1):
+    def found(subject, mode="append", number=1, schema=None):
         sources = dict(list(inputs.items())[:number])
+        if schema is not None:
+            sources = {"input": PackedSource(spark, StructType.fromDDL(schema), "__case0")}
         return carrying(subject(*(source.shown for source in sources.values())), sources, mode)[1]
 
     return found
@@ -128,12 +135,77 @@ def test_an_input_without_a_watermark_may_be_late_by_that_of_another(facts):
 @pytest.mark.parametrize(
     "subject, reason",
     [
-        (lambda f: f.withColumn("at", F.expr("ts + INTERVAL 1 HOUR")).withWatermark("at", "1 minute"), "is computed"),
-        (lambda f: marked(f.where("n > 0")), "it filters records before its watermark sees them"),
         (lambda f: marked(f.dropDuplicates(["k"])), "above a node that changes which records it sees: Deduplicate"),
-        (lambda f: marked(f).where("n > 0"), "filters records before its watermark sees them"),
+        (lambda f: marked(marked(f).select("ts", "k")), "one watermark above another"),
+        (lambda f: marked(f.where("ts < current_timestamp()")), "reads the clock"),
+        (lambda f: marked(f).where(F.udf(lambda n: True, "boolean")("n")), "below its watermark: .*EvalPython"),
+        (lambda f: marked(f.where("n IN (SELECT id FROM range(3))")), "below its watermark"),
     ],
+    ids=["duplicates", "two", "the clock", "a function", "a subquery"],
 )
-def test_watermarks_that_cannot_be_computed_from_the_input(facts, subject, reason):
+def test_watermarks_that_cannot_be_computed_beforehand(facts, subject, reason):
     with pytest.raises(CannotCarry, match=reason):
         facts(subject)
+
+
+# --- what a watermark sees ---
+
+MANY = "ts TIMESTAMP, k INT, n INT, xs ARRAY<INT>"
+
+
+def counted_by_ten(frame):
+    return frame.groupBy(F.window("ts", "10 minutes"), "k").count()
+
+
+def twice(frame):
+    """One watermark in two places, of which each leaves out other records."""
+    f = marked(frame)
+    return counted_by_ten(f.where("n > 0").union(f.where("n < 0")))
+
+
+SEEN = {
+    "filtered before": lambda f: counted_by_ten(marked(f.where("n > 0"))),
+    "filtered after": lambda f: counted_by_ten(marked(f).where("n > 0")),
+    "filtered by its key": lambda f: counted_by_ten(marked(f)).where("k = 1"),
+    "computed": lambda f: counted_by_ten(marked(f.withColumn("ts", F.expr("ts + make_interval(0, 0, 0, 0, 0, n)")))),
+    "computed of another": lambda f: counted_by_ten(
+        marked(f.withColumn("ts", F.expr("make_timestamp(2024, 1, 2, 3, minute(ts), 0)")))
+    ),
+    "exploded": lambda f: counted_by_ten(marked(f.withColumn("n", F.explode("xs"))).where("n > 1")),
+    "in two places": twice,
+    "never": lambda f: counted_by_ten(marked(f.where("false"))),
+}
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_what_a_watermark_sees_is_told_by_spark(facts, name):
+    found = facts(SEEN[name], schema=MANY)
+    assert {(each.input, each.column) for each in found.watermarks} == {("input", None)}
+    assert all(each.below is not None for each in found.watermarks)
+
+
+def times_of(index):
+    """Records at 5, 25 and 45 minutes. Those that a filter leaves out come later, in some cases."""
+    later = [(at(55), 1, 0, [1]), (at(58), 2, -3, [])][: index % 3]
+    return [
+        [(at(5), 1, 3, [2, 1]), (at(4), 2, 2, [3]), *later],
+        [(at(25), 1, 3, [2]), (at(22), 0, 1, None)],
+        [(at(45), 1, 3, [2]), (None, 1, 3, [2]), (at(41), 2, -1, [5])],
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in SEEN if name != "never"])
+def test_cases_are_put_together_by_what_their_watermarks_see(spark, name):
+    cases, how = one(MANY, *map(times_of, range(3))), Running(close=name in ("filtered before", "computed"))
+    together = exercise_together(spark, cases, SEEN[name], how, also_single=True)
+    latest = max(number for number, trace in enumerate(together) if trace is not None)
+    assert [together[latest]] == exercise_apart(spark, [cases[latest]], SEEN[name], how)
+
+
+def test_records_that_a_filter_leaves_out_do_not_keep_cases_apart(spark):
+    """Their latest records differ, but the watermark sees neither."""
+    cases = one(MANY, *map(times_of, range(3)))
+    shared = SharedQueries(spark, cases, SEEN["filtered after"], Running())
+    assert shared.groups(also_single=False) == [[0, 1, 2]]
+    assert SharedQueries(spark, cases, lambda f: counted_by_ten(marked(f)), Running()).groups(False) == []

@@ -7,6 +7,7 @@ import pytest
 from pyspark.sql import functions as F
 
 from firesteel.spark.bulk.together import exercise_together
+from firesteel.spark.engines.exercise import exercise_apart
 from firesteel.spark.engines.structured import exercise
 from firesteel.spark.failures import CannotCarry, SubjectFailure
 from firesteel.spark.running import Running
@@ -65,7 +66,7 @@ def test_a_session_with_a_key_that_spark_does_not_leave_out_runs_together(spark)
     def subject(f):
         return in_sessions("one")(f.withColumn("one", F.lit(1)))
 
-    alone = [exercise(spark, case, subject, Running(), lambda now: False) for case in ALIGNED[:2]]
+    alone = exercise_apart(spark, ALIGNED[:2], subject, Running())
     assert exercise_together(spark, ALIGNED[:2], subject, Running()) == alone
 
 
@@ -74,7 +75,7 @@ def test_an_input_that_is_joined_with_itself(spark):
     def subject(f):
         return f.alias("a").join(f.alias("b"), "k").select("k")
 
-    alone = [exercise(spark, case, subject, Running(), lambda instant: False) for case in KEYED]
+    alone = exercise_apart(spark, KEYED, subject, Running())
     assert exercise_together(spark, KEYED, subject, Running()) == alone
     assert sum(len(instant.output) for trace in alone for instant in trace) > 5
 
@@ -94,7 +95,7 @@ def test_together_as_alone(spark, kept):
         return
     together = exercise_together(spark, kept.cases, kept.subject, how)
     assert tuple(n for n, trace in enumerate(together) if trace is None) == kept.alone
-    alone = [exercise(spark, case, kept.subject, how, lambda instant: False) for case in kept.cases]
+    alone = exercise_apart(spark, kept.cases, kept.subject, how)
     came_out = 0
     for number, (expected, found) in enumerate(zip(alone, together, strict=True)):
         came_out += sum(len(batch) for instant in expected for batch in instant.outputs.values())

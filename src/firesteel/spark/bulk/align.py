@@ -12,13 +12,24 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from firesteel.values.cases import Case
 from firesteel.values.schemas.conform import in_utc
 
+if TYPE_CHECKING:
+    from firesteel.spark.plans.tree import Expression, Node
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Below:
+    """The plans below a watermark, each with the attribute of the event time. There may be several, as in a join of a
+    frame with itself, or none, if Spark has found out that no record gets there."""
+
+    plans: tuple[tuple[Node, Expression], ...]
 
 
 @dataclass(frozen=True)
@@ -26,11 +37,14 @@ class Watermark:
     """One `withWatermark` of a subject, on a column of an input."""
 
     input: str
-    column: str
+    column: str | None
+    """None for an event time that is computed."""
     delay: int
     """In milliseconds."""
     present: tuple[str, ...] = ()
     """Columns whose nulls Spark filters out before the watermark sees the record."""
+    below: Below | None = None
+    """Where Spark has to say what the watermark sees: the records are not those of the input."""
 
 
 @dataclass(frozen=True)
@@ -65,18 +79,27 @@ class TimeFacts:
         return cell // 1000 if not cell % 1000 else None
 
 
-Edges: TypeAlias = Mapping[Watermark, Sequence[tuple[int, int | None] | None]]
-"""For every watermark and batch, in milliseconds: the first event time, and the last that moves the watermark."""
+EdgesOfOne: TypeAlias = Sequence[tuple[int, int | None] | None]
+"""For every batch, in milliseconds: the first event time, and the last that moves the watermark."""
+Edges: TypeAlias = Mapping[Watermark, EdgesOfOne]
 
 
-def edges_of(case: Case, facts: Sequence[TimeFacts]) -> Edges:
-    """The event times of a case that its watermarks are computed from."""
-    operators = dict.fromkeys(operator for fact in facts for operator in fact.watermarks)
-    return {operator: [_edges(case, operator, index) for index in range(case.length)] for operator in operators}
+def watermarks_in(facts: Sequence[TimeFacts]) -> list[Watermark]:
+    """The watermarks of all outputs, each once."""
+    return list(dict.fromkeys(operator for fact in facts for operator in fact.watermarks))
 
 
-def _edges(case: Case, operator: Watermark, index: int) -> tuple[int, int | None] | None:
-    stream, column = case.inputs[operator.input], operator.column
+def edges_of(case: Case, facts: Sequence[TimeFacts]) -> dict[Watermark, EdgesOfOne]:
+    """The event times of a case that its watermarks are computed from, as far as the input alone tells them."""
+    return {
+        operator: [_edges(case, operator, operator.column, index) for index in range(case.length)]
+        for operator in watermarks_in(facts)
+        if operator.column is not None
+    }
+
+
+def _edges(case: Case, operator: Watermark, column: str, index: int) -> tuple[int, int | None] | None:
+    stream = case.inputs[operator.input]
     # By the dict of a record, as a case may have a million of them.
     records = [r.__dict__ for r in stream[index].records] if index < len(stream) else []
     times = [r[column] for r in records if r[column] is not None]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from firesteel.spark.bulk import carry_python
 from firesteel.spark.bulk.align import TimeFacts
@@ -31,13 +31,22 @@ from firesteel.spark.plans.reader import analysed, read
 from firesteel.spark.plans.tree import Expression, Node
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from firesteel.spark.engines.source import PackedSource
+    from pyspark.sql import DataFrame, SparkSession
 
 _Rebuilt: TypeAlias = tuple[Any, Any]
 """A plan in the JVM that has the hidden column, and the column's attribute in its output; None for the attribute where
 no stream flows into the plan."""
+
+
+class Packed(Protocol):
+    """Where the records of many cases are. A row holds an array of them, and the hidden column."""
+
+    @property
+    def column(self) -> str:
+        """The hidden column's name, which the frame that the subject gets has as well."""
+
+    def instance(self) -> Any:
+        """A plan in the JVM with these rows, which is used once."""
 
 
 class Carried(NamedTuple):
@@ -53,7 +62,7 @@ class Carried(NamedTuple):
     makes_lists: bool
 
 
-def carrying(frame: DataFrame, sources: Mapping[str, PackedSource], mode: str) -> Carried:
+def carrying(frame: DataFrame, sources: Mapping[str, Packed], mode: str) -> Carried:
     """The frame with the hidden column of its sources. Each input has a hidden column with a name of its own."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
@@ -78,16 +87,25 @@ def carrying(frame: DataFrame, sources: Mapping[str, PackedSource], mode: str) -
     return Carried(DataFrame(made, spark), facts, is_doubtful(plan), carrier.cut_by_arrow, makes_lists(plan))
 
 
+def part_of(spark: SparkSession, part: Node, column: Expression, sources: Mapping[str, Packed]) -> DataFrame:
+    """One column of a part of a plan, and the hidden column: over other sources, such as ones of a batch job."""
+    from pyspark.sql import DataFrame
+
+    catalyst = Catalyst(spark)
+    made, case = _Carrier(catalyst, sources, "append", part).rebuilt(part)
+    return DataFrame(catalyst.dataset(catalyst.project(catalyst.seq([column.handle, case]), made)), spark)
+
+
 class _Carrier:
     """Rebuilds one plan. Everything that is handed on, such as `case`, the hidden column, is an object in the JVM."""
 
-    def __init__(self, catalyst: Catalyst, sources: Mapping[str, PackedSource], mode: str, plan: Node) -> None:
+    def __init__(self, catalyst: Catalyst, sources: Mapping[str, Packed], mode: str, plan: Node) -> None:
         self._catalyst, self._seq = catalyst, catalyst.seq
         self._logical, self._expressions = catalyst.logical, catalyst.expressions
         self._inputs = {source.column: name for name, source in sources.items()}
         self._sources = sources
         self._mode = mode
-        self._functions: list[tuple[Expression, Any]] = []
+        self._functions: list[tuple[Expression, Any, Any]] = []
         self.cut_by_arrow = False
         # current_timestamp, localtimestamp, now, and others whose value a query is given when it starts
         reads_clock = plan.handle.containsPattern(catalyst.named("trees.TreePattern").CURRENT_LIKE())
@@ -167,8 +185,7 @@ class _Carrier:
             raise CannotCarry(f"it reads a stream of its own: {node.kind}")
         source = self._sources[self._inputs[hidden]]
         self.time.source()
-        # A new instance for every place where the input is read, as a join of an input with itself needs two.
-        packed = source.packed._jdf.queryExecution().analyzed().newInstance()
+        packed = source.instance()
         records, case = packed.output().apply(0), packed.output().apply(1)
         shown = node.handle.output().init()
         unpacked = self._expressions.Inline(records)
@@ -268,15 +285,16 @@ class _Carrier:
         if not _is_vectorised(expression):
             children = [self._apart(child, case) for child in expression.children]
             return expression.handle.withNewChildren(self._seq(children))
-        # A group and the result that repeats it have to stay the same function.
-        for known, made in self._functions:
-            if known.handle.semanticEquals(expression.handle):
+        # A group and the result that repeats it have to stay the same function. One that stands in two places, as in a
+        # union of a frame with itself, has another hidden column in each.
+        for known, of, made in self._functions:
+            if of is case and known.handle.semanticEquals(expression.handle):
                 return made
         children = [self._apart(child, case) for child in expression.children]
         self.time.sees_batches()
         self.cut_by_arrow = True
         made = carry_python.column_function(self._catalyst, expression, children, case)
-        self._functions.append((expression, made))
+        self._functions.append((expression, case, made))
         return made
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from firesteel.spark.bulk.align import TimeFacts, Watermark
+from firesteel.spark.bulk.align import Below, TimeFacts, Watermark
 from firesteel.spark.bulk.places import is_exact
 from firesteel.spark.failures import CannotCarry
 from firesteel.spark.plans.tree import Expression, Node
@@ -26,7 +26,7 @@ class EventTime:
         self._cells: list[int | None] = []
         self._grids: dict[int | None, int] = {}
         # The clock stands still during a micro-batch and shows another time in the next.
-        self._reacts = reads_clock
+        self._reacts = self._reads_clock = reads_clock
         self._by_batch = False
         self._calls_functions = False
 
@@ -84,56 +84,79 @@ class EventTime:
         return self._grids.get(timed[0].id)
 
     def watermark(self, node: Node) -> None:
-        """Remember a watermark, if it can be computed from the input alone."""
-        (wanted,) = node.expressions_of("eventTime")
-        below, source = _column_below(node.children[0], wanted.id)
-        names = {attribute.id: str(attribute.name) for attribute in below.output}
-        name = next(self._inputs[column] for column in names.values() if column in self._inputs)
-        delay = next(attribute.delay for attribute in node.output if attribute.id == wanted.id)
-        present = tuple(names[found] for found in sorted(self._not_null_below(node)))
-        self._watermarks.append(Watermark(name, names[source], delay, present))
+        """Remember a watermark, and what it sees of the input.
 
-    def _not_null_below(self, node: Node) -> set[int]:
-        """The columns whose nulls are left out before the watermark sees a record.
-
-        Spark moves filters below a watermark, which then does not see the records that they leave out. Only filters for
-        nulls can be taken into account beforehand.
+        Spark moves filters below a watermark, which then does not see the records that they leave out. So the plan
+        after optimisation decides. Where it keeps all records, or leaves out those with nulls, the input alone tells
+        the watermark. Else Spark has to say what is left of the input.
         """
-        present: set[int] = set()
-        for found in self._optimised().walk():
-            if found.kind == "EventTimeWatermark" and found.argument("nodeId") == node.argument("nodeId"):
-                present |= _not_null(found.children[0])
-        return present
+        (wanted,) = node.expressions_of("eventTime")
+        delay = next(attribute.delay for attribute in node.output if attribute.id == wanted.id)
+        source = _source_below(node.children[0])
+        names = {attribute.id: str(attribute.name) for attribute in source.output}
+        name = next(self._inputs[column] for column in names.values() if column in self._inputs)
+        column = names.get(_renamed_from(node.children[0], wanted.id))
+        places = [
+            found
+            for found in self._optimised().walk()
+            if found.kind == "EventTimeWatermark" and found.argument("nodeId") == node.argument("nodeId")
+        ]
+        filters = {_null_filters(found.children[0]) for found in places}
+        match column, list(filters):
+            case str(), [frozenset() as present]:
+                self._watermarks.append(
+                    Watermark(name, column, delay, tuple(names[found] for found in sorted(present)))
+                )
+            case _:
+                self._watermarks.append(Watermark(name, None, delay, below=self._below(places, wanted)))
+
+    def _below(self, places: Sequence[Node], event_time: Expression) -> Below:
+        """The plans below a watermark, if they can be run by themselves."""
+        if event_time.data_type != "timestamp":
+            raise CannotCarry("its event time is computed, and not a TIMESTAMP")
+        if self._reads_clock:
+            raise CannotCarry("it reads the clock, so that it cannot be told beforehand what its watermark sees")
+        for found in (each for place in places for each in place.children[0].walk()):
+            if found.children and found.kind not in _BY_RECORD:
+                raise CannotCarry(f"Spark moves a node below its watermark: {found.kind}")
+            if found.subqueries:
+                raise CannotCarry("it has a subquery below its watermark")
+        return Below(tuple((place.children[0], place.expressions_of("eventTime")[0]) for place in places))
 
 
-def _column_below(node: Node, wanted: int | None) -> tuple[Node, int | None]:
-    """The source below a watermark, and the id that the event time has there; it may have been renamed since."""
+# What comes of a record by them depends on nothing but the record. They have one child.
+_BY_RECORD = frozenset({"Project", "Filter", "Generate"})
+_NAMES = frozenset({"SubqueryAlias", "View", "ResolvedHint"})
+
+
+def _source_below(node: Node) -> Node:
+    """The source below a watermark."""
     while node.children:
-        match node.kind:
-            case "Project":
-                made = next((each for each in node.expressions_of("projectList") if each.id == wanted), None)
-                match made:
-                    case Expression("Alias", (Expression("AttributeReference", id=int(found)),)):
-                        wanted = found
-                    case Expression("AttributeReference"):
-                        pass
-                    case _:
-                        raise CannotCarry(
-                            "its event time is computed, so that watermarks of cases cannot be told beforehand"
-                        )
-            case "SubqueryAlias" | "View" | "ResolvedHint":
-                pass
-            case "Filter":
-                raise CannotCarry("it filters records before its watermark sees them")
-            case "EventTimeWatermark":
-                raise CannotCarry("it has one watermark above another")
-            case kind:
-                raise CannotCarry(f"its watermark is above a node that changes which records it sees: {kind}")
+        if node.kind == "EventTimeWatermark":
+            raise CannotCarry("it has one watermark above another")
+        if node.kind not in _BY_RECORD | _NAMES:
+            raise CannotCarry(f"its watermark is above a node that changes which records it sees: {node.kind}")
         node = node.children[0]
-    return node, wanted
+    return node
 
 
-def _not_null(below: Node) -> set[int]:
+def _renamed_from(node: Node, wanted: int | None) -> int | None:
+    """The id that a column has at the source, if it is one of its columns, or was only renamed since."""
+    while node.children:
+        if node.kind == "Project":
+            match next((each for each in node.expressions_of("projectList") if each.id == wanted), None):
+                case Expression("Alias", (Expression("AttributeReference", id=int(found)),)):
+                    wanted = found
+                case Expression("AttributeReference"):
+                    pass
+                case _:
+                    return None
+        node = node.children[0]
+    return wanted
+
+
+def _null_filters(below: Node) -> frozenset[int] | None:
+    """The columns of the source whose nulls are filtered out; None where anything else is left out, or added."""
     present: set[int] = set()
     while below.children:
         if below.kind == "Filter":
@@ -142,13 +165,11 @@ def _not_null(below: Node) -> set[int]:
                     case Expression("IsNotNull", (Expression("AttributeReference", id=int(found)),)):
                         present.add(found)
                     case _:
-                        raise CannotCarry("Spark filters records before its watermark sees them")
+                        return None
         elif below.kind != "Project":
-            raise CannotCarry(f"Spark moves a node below its watermark: {below.kind}")
+            return None
         below = below.children[0]
-    if not present <= set(below.ids):
-        raise CannotCarry("Spark filters records before its watermark sees them")
-    return present
+    return frozenset(present) if present <= set(below.ids) else None
 
 
 def _conjuncts(condition: Expression) -> Iterator[Expression]:

@@ -123,6 +123,14 @@ _SAFE = frozenset(
     {"Project", "Filter", "SubqueryAlias", "View", "ResolvedHint", "EventTimeWatermark", "Union", "Aggregate",
      "Deduplicate", "Distinct", "Generate"}
 )  # fmt: skip
+# Those below, aggregates that are known, and what a window of event time is made of.
+_SAFE_FUNCTIONS = frozenset(
+    {"AttributeReference", "Alias", "Literal", "Cast", "Add", "Subtract", "Multiply", "Divide", "IntegralDivide",
+     "Remainder", "UnaryMinus", "Abs", "EqualTo", "EqualNullSafe", "LessThan", "LessThanOrEqual", "GreaterThan",
+     "GreaterThanOrEqual", "And", "Or", "Not", "In", "IsNull", "IsNotNull", "CaseWhen", "If", "Coalesce", "Greatest",
+     "Least", "Concat", "Upper", "Lower", "Length", "Substring", "GetStructField", "CreateNamedStruct", "CreateArray",
+     "KnownNullable", "PreciseTimestampConversion", "TimestampAdd", "TimeAdd", "AggregateExpression", "Explode"}
+) | _IN_ANY_ORDER | _IN_GIVEN_ORDER  # fmt: skip
 
 
 def is_doubtful(plan: Node) -> bool:
@@ -130,10 +138,9 @@ def is_doubtful(plan: Node) -> bool:
     return any(
         node.is_streaming
         and node.children
-        and (node.kind not in _SAFE or any(_is_users(each) for top in node.expressions for each in top.walk()))
+        and (
+            node.kind not in _SAFE
+            or any(each.kind not in _SAFE_FUNCTIONS for top in node.expressions for each in top.walk())
+        )
         for node in plan.walk()
     )
-
-
-def _is_users(expression: Expression) -> bool:
-    return expression.kind in ("PythonUDF", "ScalaUDF", "PythonUDAF", "UserDefinedExpression")

@@ -8,8 +8,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from firesteel.spark.bulk.align import cell_of, edges_of, has_late_records, moment, watermarks_alone
+from firesteel.spark.bulk.align import cell_of, has_late_records, moment, watermarks_alone
 from firesteel.spark.bulk.carry import carrying
+from firesteel.spark.bulk.seen import seen_by_watermarks
 from firesteel.spark.engines.control import changed
 from firesteel.spark.engines.loop import outputs_of_batches
 from firesteel.spark.engines.query import Query
@@ -57,7 +58,7 @@ class SharedQueries:
         self._cut_by_arrow = any(each.cut_by_arrow for each in carried.values())
         policy = spark.conf.get("spark.sql.streaming.multipleWatermarkPolicy")
         facts = list(self._time.values())
-        self._edges = [edges_of(case, facts) for case in cases]
+        self._edges = seen_by_watermarks(spark, cases, facts, self._columns)
         self._watermarks = {
             id(case): [watermarks_alone(edges, fact.watermarks, case.length, policy != "max") for fact in facts]
             for case, edges in zip(cases, self._edges, strict=True)

@@ -130,10 +130,16 @@ class PackedSource(MemorySource):
             parts = _parts_of([stream[index] if index < len(stream) else None for stream in streams])
             sizes.append([len(part) for part in parts])
             groups += [group for part in parts for group in part]
-        self._hold(self._packed(groups), sizes)
+        self._hold(self.rows(groups), sizes)
         self.size = sum(len(records) for _, records in groups)
 
-    def _packed(self, groups: Sequence[tuple[int, Sequence[Record]]]) -> DataFrame:
+    def instance(self) -> Any:
+        """The stream's plan in the JVM: a new one for every place where the input is read, as a join of an input with
+        itself needs two."""
+        return self.packed._jdf.queryExecution().analyzed().newInstance()
+
+    def rows(self, groups: Sequence[tuple[int, Sequence[Record]]]) -> DataFrame:
+        """Records with their numbers as packed rows, which are not fed."""
         if not groups or not all(_arrow_is_exact(field.dataType) for field in self._records.fields):
             rows = [([plain(record) for record in records], number) for number, records in groups]
             return self._spark.createDataFrame(rows, self._schema)
