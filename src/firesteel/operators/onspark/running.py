@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ from firesteel.operators.onspark.feeds import Failed, Feed, Gave, NotRun, Result
 from firesteel.operators.onspark.operator import SparkOperator
 from firesteel.operators.onspark.trying import Trying
 from firesteel.perturb.changes import ShufflePartitions, Variant
+from firesteel.spark.bulk.dstreams import exercise_beside
+from firesteel.spark.bulk.jobs import exercise_united
 from firesteel.spark.bulk.together import exercise_together
 from firesteel.spark.engines.exercise import exercise, exercise_apart
 from firesteel.spark.failures import CannotCarry, SubjectFailure
@@ -20,6 +23,7 @@ from firesteel.spark.perturb.levers import dismissed, new_workers
 from firesteel.spark.perturb.retries import failing_first, tasks_tried_twice
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
+from firesteel.values.records import canonical
 from firesteel.values.traces import Instant, Trace
 
 if TYPE_CHECKING:
@@ -54,6 +58,8 @@ class Runner:
     in_python: bool = False
     """Are feeds run in Python now?"""
     _known: dict[str, Result] = field(default_factory=dict)
+    _compared: set[Variant] = field(default_factory=set)
+    """Ways to run for which a run together with others was seen to give what a run by itself gives."""
     _refused: int = 0
     _retried: int = 0
 
@@ -100,8 +106,8 @@ class Runner:
 
     @property
     def shares(self) -> bool:
-        """May several runs share a query?"""
-        return self.bulk and self.operator.engine == "structured" and self._refused < _REFUSALS
+        """May several runs share a query, or a job?"""
+        return self.bulk and self._refused < _REFUSALS
 
     def _subject(self, feed: Feed) -> Any:
         return failing_first(self.operator.function) if feed.retried else self.operator.function
@@ -154,14 +160,25 @@ class Runner:
             finally:
                 dismissed(self.spark.sparkContext, [name])
         self._refused = self._refused + 1 if all(isinstance(each, NotRun) for each in found) else 0
+        if self.operator.engine != "structured" and not self._is_alike(first, found[0]):
+            return [NotRun()] * len(feeds)
         return found
+
+    def _is_alike(self, feed: Feed, screened: Result) -> bool:
+        """Does a feed give by itself what it gave together with others? Asked once for each way to run."""
+        if feed.under not in self._compared and not isinstance(screened, NotRun):
+            self._compared.add(feed.under)
+            match self.alone(feed), screened:
+                case Gave() as one, Gave() as other:
+                    self.bulk = Counter(map(canonical, one.rows)) == Counter(map(canonical, other.rows))
+                case one, other:
+                    self.bulk = type(one) is type(other)
+        return self.bulk
 
     def _in_one_query(self, feeds: Sequence[Feed]) -> list[Result]:
         cases = [self._case(feed) for feed in feeds]
         try:
-            traces = exercise_together(
-                self.spark, cases, self._subject(feeds[0]), self._how(feeds[0]), also_single=True
-            )
+            traces = self._exercised(cases, self._subject(feeds[0]), self._how(feeds[0]))
         except CannotCarry:  # of all cases, or as one of them makes it fail
             half = len(feeds) // 2
             if half < _SMALLEST:
@@ -170,6 +187,15 @@ class Runner:
         except SubjectFailure as failure:  # no data has been fed yet
             return [Failed(str(failure), always=True)] * len(feeds)
         return [NotRun() if trace is None else _gave(trace) for trace in traces]
+
+    def _exercised(self, cases: Sequence[Case], subject: Any, how: Running) -> Sequence[Trace | None]:
+        match self.operator.engine:
+            case "structured":
+                return exercise_together(self.spark, cases, subject, how, also_single=True)
+            case "dstream":
+                return exercise_beside(self.spark, cases, subject, how)
+            case _:
+                return exercise_united(self.spark, cases, subject, how)
 
 
 def _in_one_partition(under: Variant) -> Variant:

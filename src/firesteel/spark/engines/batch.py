@@ -49,8 +49,8 @@ def exercise(spark: SparkSession, case: Case, subject: Subject, how: Running, wa
     with pulled(spark, how.under):
         inputs = {name: handed(spark, name, batch) for name, batch in batches.items()}
         with being_built(subject, case.drawn):
-            made = _outputs(subject, inputs, case.drawn)
-        instant = Instant(0, batches, _collected(spark, made, how, kept=kept), drawn=case.drawn)
+            made = outputs_of_job(subject, inputs, case.drawn)
+        instant = Instant(0, batches, collected(spark, made, how, kept=kept), drawn=case.drawn)
     watcher(instant)
     return Trace([instant])
 
@@ -77,7 +77,7 @@ def handed(spark: SparkSession, name: str, batch: Batch) -> DataFrame | RDD[Any]
         return spark.createDataFrame(rdd_of(spark.sparkContext, rows), batch.schema)
 
 
-def _outputs(
+def outputs_of_job(
     subject: Subject, inputs: Mapping[str, DataFrame | RDD[Any]], drawn: Record
 ) -> Mapping[str, DataFrame | RDD[Any]]:
     """What the subject makes of its inputs, by output name."""
@@ -93,9 +93,10 @@ def _outputs(
     return named_outputs(subject, made, (DataFrame, RDD), "a DataFrame or an RDD", refusal)
 
 
-def _collected(
+def collected(
     spark: SparkSession, outputs: Mapping[str, DataFrame | RDD[Any]], how: Running, *, kept: bool
 ) -> dict[str, Batch]:
+    """The batches of outputs, each by a job of its own; one that is `kept` stays in Spark if it is large."""
     job = _Job(spark, how, how.large if kept else None)
     worker = Worker()
     try:
