@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +92,7 @@ class Runner:
 
     def alone(self, feed: Feed) -> Result:
         """What comes of a feed that is run by itself, in Python workers that know nothing of other runs."""
-        with new_workers(self.spark.sparkContext) as name:
+        with self._in_new_workers():
             try:
                 with self._tasks_of(feed):
                     trace = exercise(self.spark, self._case(feed), self._subject(feed), self._how(feed), _to_the_end)
@@ -101,8 +101,16 @@ class Runner:
                 return _failed(failure)
             except InvalidArgument as error:
                 return _refused(error, feed)
+
+    @contextmanager
+    def _in_new_workers(self) -> Iterator[None]:
+        """Python functions run in new workers, which are gone afterwards."""
+        context = self.spark.sparkContext
+        with new_workers(context) as name:
+            try:
+                yield
             finally:
-                dismissed(self.spark.sparkContext, [name])
+                dismissed(context, [name])
 
     @property
     def shares(self) -> bool:
@@ -134,7 +142,7 @@ class Runner:
 
     def _apart(self, feeds: Sequence[Feed]) -> list[Result]:
         """Runs by themselves, several at once."""
-        with new_workers(self.spark.sparkContext) as name:
+        with self._in_new_workers():
             try:
                 cases = [self._case(feed) for feed in feeds]
                 with self._tasks_of(feeds[0]):
@@ -144,21 +152,17 @@ class Runner:
                 return [NotRun()] * len(feeds)
             except InvalidArgument as error:
                 return [_refused(error, feed) for feed in feeds]
-            finally:
-                dismissed(self.spark.sparkContext, [name])
 
     def _together(self, feeds: Sequence[Feed]) -> list[Result]:
         """Many runs in one query, where that is possible."""
         first = feeds[0]
         if not self.shares or len(feeds) < 2 or first.under.alone or first.state or first.retried:
             return [NotRun()] * len(feeds)
-        with new_workers(self.spark.sparkContext) as name:
+        with self._in_new_workers():
             try:
                 found = self._in_one_query(feeds)
             except InvalidArgument as error:
                 return [_refused(error, feed) for feed in feeds]
-            finally:
-                dismissed(self.spark.sparkContext, [name])
         self._refused = self._refused + 1 if all(isinstance(each, NotRun) for each in found) else 0
         if self.operator.engine != "structured" and not self._is_alike(first, found[0]):
             return [NotRun()] * len(feeds)
@@ -184,7 +188,11 @@ class Runner:
             if half < _SMALLEST:
                 return [NotRun()] * len(feeds)
             return self._in_one_query(feeds[:half]) + self._in_one_query(feeds[half:])
-        except SubjectFailure as failure:  # no data has been fed yet
+        except SubjectFailure as failure:
+            if failure.hangs:
+                self.bulk = False
+                return [NotRun()] * len(feeds)
+            # No data has been fed yet.
             return [Failed(str(failure), always=True)] * len(feeds)
         return [NotRun() if trace is None else _gave(trace) for trace in traces]
 

@@ -6,7 +6,6 @@ A batch is then one job for all cases, and there is one context to start and to 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from firesteel.spark.bulk.jobs import parts_of, with_number
@@ -48,11 +47,11 @@ def _beside(spark: SparkSession, cases: Sequence[Case], subject: Subject, how: R
         return numbered[0].context().union(*numbered)
 
     try:
-        whole = dstream.exercise(spark, Case(streams), all_of_them, replace(how, seconds=3 * how.seconds), _to_the_end)
+        whole = dstream.exercise(spark, Case(streams), all_of_them, how, _to_the_end)
     except SubjectFailure as failure:
         if several:
             raise CannotCarry("it has several outputs") from failure
-        if not failure.depends_on_case:
+        if failure.hangs or not failure.depends_on_case:
             raise
         raise CannotCarry(f"one of the cases makes it fail ({failure})") from failure
     parts = [parts_of(now.outputs["output"], len(cases)) for now in whole]

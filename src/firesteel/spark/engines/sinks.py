@@ -71,8 +71,8 @@ class _Calls:
 
     def run(self) -> None:
         ((name, stream),) = self._case.inputs.items()
+        frames = BatchFrames(self._spark, stream, schema_of(name, stream))
         with changed(self._spark, JAVA_TIME):
-            frames = BatchFrames(self._spark, stream, schema_of(name, stream))
             own = _as_in_a_query(self._spark)
         with tagged(own.sparkContext) as self._tag, pulled(own, self._how.under):
             for batch_id in range(self._case.length):

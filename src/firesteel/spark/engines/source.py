@@ -9,6 +9,8 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument
+from firesteel.spark.engines.control import changed
+from firesteel.spark.engines.recorded import JAVA_TIME
 from firesteel.spark.failures import root_cause
 from firesteel.values.records import Record
 from firesteel.values.schemas import carried, type_ddl
@@ -204,8 +206,10 @@ class BatchFrames:
         refuse_what_is_not_carried(schema)
         batches = list(batches)
         records = [record for batch in batches for record in batch.records]
+        self._spark: Any = spark.sparkContext._jsc
         self._schema = spark._jsparkSession.parseDataType(schema.json())
-        self._rows = _quick_frame(spark, records, schema)._jdf.collectAsList()
+        with changed(spark, JAVA_TIME):
+            self._rows = _quick_frame(spark, records, schema)._jdf.collectAsList()
         self._sizes = list(map(sizes, batches))
 
     def frame(self, index: int, session: SparkSession) -> DataFrame:
@@ -213,11 +217,10 @@ class BatchFrames:
         from pyspark.sql import DataFrame
 
         start = sum(map(sum, self._sizes[:index]))
-        parts = [
-            session._jsparkSession.createDataFrame(self._rows.subList(first, last), self._schema).coalesce(1)
-            for first, last in pairwise(accumulate(self._sizes[index], initial=start))
-        ]
-        return DataFrame(reduce(lambda one, other: one.union(other), parts), session)
+        bounds = pairwise(accumulate(self._sizes[index], initial=start))
+        parts = [self._spark.parallelize(self._rows.subList(first, last), 1) for first, last in bounds]
+        rows = reduce(lambda one, other: one.union(other), parts)
+        return DataFrame(session._jsparkSession.createDataFrame(rows, self._schema), session)
 
 
 def frame_of(batch: Batch) -> DataFrame:
