@@ -85,7 +85,7 @@ class Runner:
             else:
                 now = rest[: max(left, 1)]
                 left -= len(now)
-            if now and time.monotonic() < self.until:
+            if now and not self.is_over:
                 found |= {repr(feed): result for feed, result in zip(now, self._apart(now), strict=True)}
         self._known |= {name: result for name, result in found.items() if not isinstance(result, NotRun)}
         return [self._known.get(repr(feed), NotRun()) for feed in feeds]
@@ -111,6 +111,11 @@ class Runner:
                 yield
             finally:
                 dismissed(context, [name])
+
+    @property
+    def is_over(self) -> bool:
+        """Is the time over?"""
+        return time.monotonic() >= self.until
 
     @property
     def shares(self) -> bool:

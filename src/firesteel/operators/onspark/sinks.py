@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -93,7 +92,7 @@ class SinkRunner(Runner):
             return [NotRun()] * len(feeds)
         found = [self._written(first, call_sink)]
         for feed in feeds[1:]:
-            over = not self._is_alike(first, found[0]) or time.monotonic() > self.until or _is_stuck(found[-1])
+            over = not self._is_alike(first, found[0]) or self.is_over or _is_stuck(found[-1])
             found.append(NotRun() if over else self._written(feed, call_sink))
         return found if self._is_alike(first, found[0]) else [NotRun()] * len(feeds)
 
