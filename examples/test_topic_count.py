@@ -125,6 +125,8 @@ def redis_client(port: int) -> Iterator[Callable[..., Any]]:
             match kind:
                 case b"+":
                     return rest.decode()
+                case b":":
+                    return int(rest)
                 case b"$":
                     return None if rest == b"-1" else replies.read(int(rest) + 2)[:-2].decode()
                 case b"*":

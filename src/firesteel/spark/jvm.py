@@ -1,9 +1,13 @@
-"""Helpers for py4j: Scala's collections, private fields, and Java classes that are compiled while Spark runs."""
+"""Helpers for py4j: Scala's collections, private fields, settings, and Java classes compiled while Spark runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
 
 
 def items(seq: Any) -> list[Any]:
@@ -119,3 +123,21 @@ def _compiler(jvm: Any, source: str, parent: Any) -> Any:
 def new(gateway: Any, kind: Any, *arguments: Any) -> Any:
     """An object of a `java.lang.Class` with one constructor."""
     return kind.getConstructors()[0].newInstance(array(gateway, gateway.jvm.Object, *arguments))
+
+
+@contextmanager
+def changed_conf(spark: SparkContext, settings: Mapping[str, str]) -> Iterator[None]:
+    """Settings of the running SparkContext, changed for a while; Spark has no public way to do that."""
+    java: Any = spark._jsc
+    conf = java.sc().conf()
+    before = {name: conf.get(name) if conf.contains(name) else None for name in settings}
+    for name, value in settings.items():
+        conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                conf.remove(name)
+            else:
+                conf.set(name, old)

@@ -63,11 +63,26 @@ def searched(runner: MadeUp, property: str, tests: int = 50) -> Finding:
     return Examiner(About(KEYED), runner, Maker(KEYED)).answer(property, Budget(tests, time.monotonic() + 20))
 
 
-def test_evidence_is_simple_and_seen_twice_alone() -> None:
+def test_evidence_is_simple_and_seen_again_alone() -> None:
     runner = MadeUp(running_count)
     finding = searched(runner, "stateless")
-    assert finding.verdict is Verdict.FALSE and finding.confirmed
+    assert finding.verdict is Verdict.FALSE and "by themselves that gave the same" in finding.confirmed
     assert decoded(finding.replay) == (("input", ("", 0)),)
+    questions = list(QUESTIONS["stateless"](About(KEYED), (("input", ("", 0)),)))
+    assert runner.ran[repr(questions[-1].feeds[1])] == 1
+
+
+def test_evidence_that_others_had_a_part_in_is_seen_twice_alone() -> None:
+    """Runs together show it too, but not as runs by themselves do."""
+
+    def larger(feed: Feed) -> Result:
+        gave = running_count(feed)
+        assert isinstance(gave, Gave)
+        return Gave(tuple(tuple(Record(k=row.k, n=2 * row.n) for row in rows) for rows in gave.instants))
+
+    runner = MadeUp(running_count, hidden=larger)
+    finding = searched(runner, "stateless")
+    assert finding.verdict is Verdict.FALSE and finding.confirmed == "twice, each run by itself"
     questions = list(QUESTIONS["stateless"](About(KEYED), (("input", ("", 0)),)))
     assert runner.ran[repr(questions[-1].feeds[1])] >= 2
 

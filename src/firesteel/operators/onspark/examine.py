@@ -21,7 +21,7 @@ from firesteel.operators.onspark.operator import SparkKind
 from firesteel.operators.onspark.running import Runner
 from firesteel.operators.onspark.sinks import QUESTIONS as OF_SINKS
 
-_ROUND, _LARGE_ROUND, _TIMED_ROUND, _ROUND_ALONE, _ROUND_OF_JOBS = 24, 140, 60, 3, 16
+_ROUND, _LARGE_ROUND, _TIMED_ROUND, _ROUND_ALONE, _ROUND_OF_JOBS = 24, 140, 60, 3, 10
 """How many tests are run together: few at first, as one of them may be enough."""
 _MOST_ALONE = {"restart_safe": 4, "state_bounded": 2}
 """Properties whose runs cannot share a query, and how many tests of each are made at most."""
@@ -35,6 +35,8 @@ _DOUBTS = 3
 _FAILURES = {"deterministic": 1}
 """How often a run by itself may fail to show what another one showed: chance is what the property is about."""
 _EMPTY_ROUNDS = 3
+_TWICE = "twice, each run by itself"
+_AGAIN = "together with other tests, and again in runs by themselves that gave the same"
 _TELLING = 30
 
 
@@ -98,6 +100,8 @@ class _Found:
     question: Question
     proof: OnSpark
     pause: timedelta
+    screened: tuple[Result, ...] = ()
+    """What runs on Spark together with others gave."""
     seen: tuple[tuple[Result, ...], ...] = ()
     """What runs by themselves gave already, which showed it."""
 
@@ -157,7 +161,7 @@ class Examiner:
             port=found.question.port,
             key=key,
             outputs=tally.outputs,
-            confirmed="twice, each run by itself",
+            confirmed=_TWICE if len(found.seen) > 1 else _AGAIN,
             replay=encoded(found.material),
         )
 
@@ -215,14 +219,17 @@ class Examiner:
 
     def _materials(self, property: str, number: int, most: int) -> list[Material]:
         """The tests of a round. Where few can be run, those that had output before come first."""
-        if not self.about.operator.streams and number:
-            return self.maker.round(number, min(_ROUND_OF_JOBS, most))
+        operator = self.about.operator
+        called = operator.kind is SparkKind.SINK or operator.engine == "dstream"
+        if not operator.streams or (called and self.runner.shares and property not in _MOST_ALONE):
+            few, many = (_ROUND_OF_JOBS, _TIMED_ROUND) if self.runner.shares else (_ROUND_ALONE, _ROUND_OF_JOBS)
+            return self.maker.round(number, min(many if number else few, most))
         if property in _MOST_ALONE or not self.runner.shares:
             size = min(_ROUND_ALONE, most)
             # What makes it raise has no output.
             telling = [] if property == "total" else self._telling
             return telling[number * size : (number + 1) * size] or self.maker.round(number, size)
-        if not self.about.operator.has_time:
+        if not operator.has_time:
             return self.maker.round(number, min(_LARGE_ROUND if number else _ROUND, most))
         first = 1 if property == "partition_isolated" else 0  # a round with a late record
         return self.maker.round(first + number, min(_TIMED_ROUND if number > 2 else _ROUND, most))
@@ -250,7 +257,7 @@ class Examiner:
                 proof = _judged(question, seen)
                 if proof is None:
                     continue
-                suspect = _Found(material, question, proof, pause)
+                suspect = _Found(material, question, proof, pause, () if self.runner.in_python else tuple(seen))
                 sure = suspect if tally is None else self._confirmed(property, suspect, 1)
                 if sure is not None:
                     return sure
@@ -275,10 +282,13 @@ class Examiner:
         return None
 
     def _confirmed(self, property: str, found: _Found, times: int) -> _Found | None:
-        """What was found, if runs by themselves show it this number of times, counting those that did already."""
+        """What was found, if runs by themselves show it this number of times, counting those that did already.
+
+        Once is enough where they give exactly what they gave together with others: then it was not by chance.
+        """
         seen = list(found.seen)
         failed = 0
-        while len(seen) < times:
+        while len(seen) < times and not self._settled(property, found, seen):
             runs = tuple(self.runner.alone(feed) for feed in found.question.feeds)
             proof = _judged(found.question, runs)
             if proof is not None:
@@ -288,11 +298,19 @@ class Examiner:
             failed += 1
             if failed > _FAILURES.get(property, 0):
                 return None
-        return found if property == "deterministic" or times < 2 or self._repeated(seen) else None
+        enough = property == "deterministic" or times < 2 or len(seen) < 2 or self._same(seen[0], seen[1])
+        return found if enough else None
 
-    def _repeated(self, seen: Sequence[Sequence[Result]]) -> bool:
+    def _settled(self, property: str, found: _Found, seen: Sequence[Sequence[Result]]) -> bool:
+        """Was it seen twice: together with others, and in runs by themselves that gave the same?"""
+        if property == "deterministic" or not seen or not found.screened:
+            return False
+        gave = all(isinstance(each, Gave) for each in (*found.screened, *seen[0]))
+        return gave and self._same(found.screened, seen[0])
+
+    def _same(self, left: Sequence[Result], right: Sequence[Result]) -> bool:
         """Did every run give the same both times? If not, that is another property."""
-        pairs = zip(seen[0], seen[1], strict=True)
+        pairs = zip(left, right, strict=True)
         return not any(
             isinstance(one, Gave) and isinstance(other, Gave) and self.about.differ(one.rows, other.rows)
             for one, other in pairs

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from firesteel.operators.onspark.feeds import Failed, Feed, Gave, NotRun, Result
 from firesteel.operators.onspark.operator import SparkOperator
 from firesteel.operators.onspark.trying import Trying
 from firesteel.perturb.changes import ShufflePartitions, Variant
+from firesteel.spark.bulk.dstreams import exercise_beside
+from firesteel.spark.bulk.jobs import exercise_united
 from firesteel.spark.bulk.together import exercise_together
 from firesteel.spark.engines.exercise import exercise, exercise_apart
 from firesteel.spark.failures import CannotCarry, SubjectFailure
@@ -20,6 +23,7 @@ from firesteel.spark.perturb.levers import dismissed, new_workers
 from firesteel.spark.perturb.retries import failing_first, tasks_tried_twice
 from firesteel.spark.running import Running
 from firesteel.values.cases import Case
+from firesteel.values.records import canonical
 from firesteel.values.traces import Instant, Trace
 
 if TYPE_CHECKING:
@@ -54,6 +58,8 @@ class Runner:
     in_python: bool = False
     """Are feeds run in Python now?"""
     _known: dict[str, Result] = field(default_factory=dict)
+    _compared: set[Variant] = field(default_factory=set)
+    """Ways to run for which a run together with others was seen to give what a run by itself gives."""
     _refused: int = 0
     _retried: int = 0
 
@@ -79,14 +85,14 @@ class Runner:
             else:
                 now = rest[: max(left, 1)]
                 left -= len(now)
-            if now and time.monotonic() < self.until:
+            if now and not self.is_over:
                 found |= {repr(feed): result for feed, result in zip(now, self._apart(now), strict=True)}
         self._known |= {name: result for name, result in found.items() if not isinstance(result, NotRun)}
         return [self._known.get(repr(feed), NotRun()) for feed in feeds]
 
     def alone(self, feed: Feed) -> Result:
         """What comes of a feed that is run by itself, in Python workers that know nothing of other runs."""
-        with new_workers(self.spark.sparkContext) as name:
+        with self._in_new_workers():
             try:
                 with self._tasks_of(feed):
                     trace = exercise(self.spark, self._case(feed), self._subject(feed), self._how(feed), _to_the_end)
@@ -95,13 +101,26 @@ class Runner:
                 return _failed(failure)
             except InvalidArgument as error:
                 return _refused(error, feed)
+
+    @contextmanager
+    def _in_new_workers(self) -> Iterator[None]:
+        """Python functions run in new workers, which are gone afterwards."""
+        context = self.spark.sparkContext
+        with new_workers(context) as name:
+            try:
+                yield
             finally:
-                dismissed(self.spark.sparkContext, [name])
+                dismissed(context, [name])
+
+    @property
+    def is_over(self) -> bool:
+        """Is the time over?"""
+        return time.monotonic() >= self.until
 
     @property
     def shares(self) -> bool:
-        """May several runs share a query?"""
-        return self.bulk and self.operator.engine == "structured" and self._refused < _REFUSALS
+        """May several runs share a query, or a job?"""
+        return self.bulk and self._refused < _REFUSALS
 
     def _subject(self, feed: Feed) -> Any:
         return failing_first(self.operator.function) if feed.retried else self.operator.function
@@ -128,7 +147,7 @@ class Runner:
 
     def _apart(self, feeds: Sequence[Feed]) -> list[Result]:
         """Runs by themselves, several at once."""
-        with new_workers(self.spark.sparkContext) as name:
+        with self._in_new_workers():
             try:
                 cases = [self._case(feed) for feed in feeds]
                 with self._tasks_of(feeds[0]):
@@ -138,38 +157,58 @@ class Runner:
                 return [NotRun()] * len(feeds)
             except InvalidArgument as error:
                 return [_refused(error, feed) for feed in feeds]
-            finally:
-                dismissed(self.spark.sparkContext, [name])
 
     def _together(self, feeds: Sequence[Feed]) -> list[Result]:
         """Many runs in one query, where that is possible."""
         first = feeds[0]
         if not self.shares or len(feeds) < 2 or first.under.alone or first.state or first.retried:
             return [NotRun()] * len(feeds)
-        with new_workers(self.spark.sparkContext) as name:
+        with self._in_new_workers():
             try:
                 found = self._in_one_query(feeds)
             except InvalidArgument as error:
                 return [_refused(error, feed) for feed in feeds]
-            finally:
-                dismissed(self.spark.sparkContext, [name])
         self._refused = self._refused + 1 if all(isinstance(each, NotRun) for each in found) else 0
+        if self.operator.engine != "structured" and not self._is_alike(first, found[0]):
+            return [NotRun()] * len(feeds)
         return found
+
+    def _is_alike(self, feed: Feed, screened: Result) -> bool:
+        """Does a feed give by itself what it gave together with others? Asked once for each way to run."""
+        if feed.under not in self._compared and not isinstance(screened, NotRun):
+            self._compared.add(feed.under)
+            match self.alone(feed), screened:
+                case Gave() as one, Gave() as other:
+                    self.bulk = Counter(map(canonical, one.rows)) == Counter(map(canonical, other.rows))
+                case one, other:
+                    self.bulk = type(one) is type(other)
+        return self.bulk
 
     def _in_one_query(self, feeds: Sequence[Feed]) -> list[Result]:
         cases = [self._case(feed) for feed in feeds]
         try:
-            traces = exercise_together(
-                self.spark, cases, self._subject(feeds[0]), self._how(feeds[0]), also_single=True
-            )
+            traces = self._exercised(cases, self._subject(feeds[0]), self._how(feeds[0]))
         except CannotCarry:  # of all cases, or as one of them makes it fail
             half = len(feeds) // 2
             if half < _SMALLEST:
                 return [NotRun()] * len(feeds)
             return self._in_one_query(feeds[:half]) + self._in_one_query(feeds[half:])
-        except SubjectFailure as failure:  # no data has been fed yet
+        except SubjectFailure as failure:
+            if failure.hangs:
+                self.bulk = False
+                return [NotRun()] * len(feeds)
+            # No data has been fed yet.
             return [Failed(str(failure), always=True)] * len(feeds)
         return [NotRun() if trace is None else _gave(trace) for trace in traces]
+
+    def _exercised(self, cases: Sequence[Case], subject: Any, how: Running) -> Sequence[Trace | None]:
+        match self.operator.engine:
+            case "structured":
+                return exercise_together(self.spark, cases, subject, how, also_single=True)
+            case "dstream":
+                return exercise_beside(self.spark, cases, subject, how)
+            case _:
+                return exercise_united(self.spark, cases, subject, how)
 
 
 def _in_one_partition(under: Variant) -> Variant:

@@ -6,7 +6,7 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.onspark import OnSpark, Unlike
@@ -16,9 +16,14 @@ from firesteel.operators.onspark.model import About, Asking, Question, same_in_t
 from firesteel.operators.onspark.operator import SparkOperator
 from firesteel.operators.onspark.running import Runner
 from firesteel.perturb.changes import ReplayedBatch, Variant
-from firesteel.spark.engines.sinks import Write, exercise_sink, writing_rows
+from firesteel.spark.engines.sinks import Write, call_sink, can_be_called, exercise_sink, writing_rows
 from firesteel.spark.failures import SubjectFailure
+from firesteel.spark.running import Running
+from firesteel.values.cases import Case
 from firesteel.values.records import canonical, make_record, named, shown
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def replay_safe(about: About, material: Material) -> Iterator[Question]:
@@ -68,17 +73,33 @@ QUESTIONS: dict[str, Asking] = {
 
 
 class SinkRunner(Runner):
-    """Runs a sink, every time into a fresh place."""
+    """Runs a sink, every time into a fresh place: by a query, or to screen, by calls with the same batches."""
 
     @property
     def shares(self) -> bool:
-        return False  # each run has a place of its own
+        return self.bulk
 
     def alone(self, feed: Feed) -> Result:
+        return self._written(feed, exercise_sink)
+
+    def _apart(self, feeds: Sequence[Feed]) -> list[Result]:
+        return [self.alone(feed) for feed in feeds]
+
+    def _together(self, feeds: Sequence[Feed]) -> list[Result]:
+        """Calls of the sink, without a query; the first one of its kind is compared with a query's."""
+        first = feeds[0]
+        if not self.bulk or not can_be_called(self._how(first)):
+            return [NotRun()] * len(feeds)
+        found = [self._written(first, call_sink)]
+        for feed in feeds[1:]:
+            over = not self._is_alike(first, found[0]) or self.is_over or _is_stuck(found[-1])
+            found.append(NotRun() if over else self._written(feed, call_sink))
+        return found if self._is_alike(first, found[0]) else [NotRun()] * len(feeds)
+
+    def _written(self, feed: Feed, run: Callable[[SparkSession, Case, Write, Running], None]) -> Result:
         place = empty_place(self.operator)
-        write = _writing(self.operator.function, place)
         try:
-            exercise_sink(self.spark, self._case(feed), write, self._how(feed))
+            run(self.spark, self._case(feed), _writing(self.operator.function, place), self._how(feed))
         except SubjectFailure as failure:
             return Failed(str(failure), always=not failure.depends_on_case, hangs=failure.hangs)
         try:
@@ -88,11 +109,9 @@ class SinkRunner(Runner):
                 return Failed(f"read= raised {type(error).__name__} after the run: {error}")
             return Gave(((),))
 
-    def _apart(self, feeds: Sequence[Feed]) -> list[Result]:
-        return [self.alone(feed) for feed in feeds]
 
-    def _together(self, feeds: Sequence[Feed]) -> list[Result]:
-        return [NotRun()] * len(feeds)
+def _is_stuck(result: Result) -> bool:
+    return isinstance(result, NotRun) or (isinstance(result, Failed) and result.hangs)
 
 
 def empty_place(operator: SparkOperator) -> Any:

@@ -126,7 +126,7 @@ class SharedQueries:
                 for index, outputs in enumerate(outputs_of_batches(queries, max(case.length for case in cases))):
                     if any(query.dropped for query in queries):
                         raise CannotCarry("records come late, and Spark counts them for all cases together")
-                    parts = {name: _split(batch, len(cases)) for name, batch in outputs.items()}
+                    parts = {name: split(batch, len(cases)) for name, batch in outputs.items()}
                     self._record(cases, index, parts, queries[0].time(index), recorded)
             except SubjectFailure as failure:
                 raise CannotCarry(f"one of the cases makes it fail ({failure})") from failure
@@ -231,7 +231,7 @@ def _schema(name: str, cases: Sequence[Case]) -> StructType:
     return schema
 
 
-def _split(batch: Batch, cases: int) -> list[Batch]:
+def split(batch: Batch, cases: int) -> list[Batch]:
     """What came out, by case, without the hidden column, which is the last."""
     from pyspark.sql.types import StructType
 

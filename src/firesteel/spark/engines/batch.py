@@ -11,7 +11,7 @@ from firesteel.perturb.changes import Need, Variant
 from firesteel.spark.engines.engine import Engine, Watcher
 from firesteel.spark.engines.rdds import batch_of, rdd_of
 from firesteel.spark.engines.recorded import Reader
-from firesteel.spark.engines.source import plain, refuse_what_is_not_carried, schema_refusals, to_frame
+from firesteel.spark.engines.source import BatchFrames, refuse_what_is_not_carried, schema_refusals, to_frame
 from firesteel.spark.engines.subject import Subject, being_built, call_subject, named_outputs
 from firesteel.spark.engines.waiting import Stopped, Worker, outcome
 from firesteel.spark.failures import raised_inside, took_too_long
@@ -20,7 +20,7 @@ from firesteel.spark.jobs import cancel, tagged
 from firesteel.spark.perturb.levers import pulled
 from firesteel.spark.perturb.shuffles import arriving
 from firesteel.spark.running import Running
-from firesteel.values.batches import Batch, make_batch
+from firesteel.values.batches import Batch
 from firesteel.values.cases import Case
 from firesteel.values.records import Record
 from firesteel.values.traces import Instant, Trace
@@ -49,8 +49,8 @@ def exercise(spark: SparkSession, case: Case, subject: Subject, how: Running, wa
     with pulled(spark, how.under):
         inputs = {name: handed(spark, name, batch) for name, batch in batches.items()}
         with being_built(subject, case.drawn):
-            made = _outputs(subject, inputs, case.drawn)
-        instant = Instant(0, batches, _collected(spark, made, how, kept=kept), drawn=case.drawn)
+            made = outputs_of_job(subject, inputs, case.drawn)
+        instant = Instant(0, batches, collected(spark, made, how, kept=kept), drawn=case.drawn)
     watcher(instant)
     return Trace([instant])
 
@@ -73,11 +73,10 @@ def handed(spark: SparkSession, name: str, batch: Batch) -> DataFrame | RDD[Any]
     with schema_refusals(name):
         if batch.partitions is None:
             return to_frame(spark, batch.records, batch.schema)
-        rows = make_batch(map(plain, batch.records), None, batch.partitions)
-        return spark.createDataFrame(rdd_of(spark.sparkContext, rows), batch.schema)
+        return BatchFrames(spark, [batch], batch.schema).frame(0, spark)
 
 
-def _outputs(
+def outputs_of_job(
     subject: Subject, inputs: Mapping[str, DataFrame | RDD[Any]], drawn: Record
 ) -> Mapping[str, DataFrame | RDD[Any]]:
     """What the subject makes of its inputs, by output name."""
@@ -93,9 +92,10 @@ def _outputs(
     return named_outputs(subject, made, (DataFrame, RDD), "a DataFrame or an RDD", refusal)
 
 
-def _collected(
+def collected(
     spark: SparkSession, outputs: Mapping[str, DataFrame | RDD[Any]], how: Running, *, kept: bool
 ) -> dict[str, Batch]:
+    """The batches of outputs, each by a job of its own; one that is `kept` stays in Spark if it is large."""
     job = _Job(spark, how, how.large if kept else None)
     worker = Worker()
     try:

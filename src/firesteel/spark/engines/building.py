@@ -99,12 +99,13 @@ def _one_at_a_time() -> AbstractContextManager[object]:
 
 def _source(spark: SparkSession, name: str, stream: Stream) -> MemorySource:
     with schema_refusals(name):
-        source = MemorySource(spark, _schema(name, stream))
+        source = MemorySource(spark, schema_of(name, stream))
         source.load(stream)
     return source
 
 
-def _schema(name: str, stream: Stream) -> Any:
+def schema_of(name: str, stream: Stream) -> Any:
+    """The schema of a stream, which Spark needs."""
     if stream.schema is None:
         raise InvalidArgument(
             f"the stream {name!r} has no schema, which Spark needs: write Stream('user BIGINT', [...]), or make its "

@@ -6,13 +6,14 @@ Spark runs one StreamingContext at a time, and one that is stopped leaves things
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument
+from firesteel.spark.jvm import changed_conf
 from firesteel.spark.session import checkpoints
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def still_context(spark: SparkContext, interval: timedelta) -> StreamingContext:
         "spark.streaming.clock": "org.apache.spark.util.ManualClock",
         "spark.streaming.concurrentJobs": "1",  # the output operations of a batch one after the other
     }
-    with no_warning(), _changed(spark, settings):  # read when the context is made
+    with no_warning(), changed_conf(spark, settings):  # read when the context is made
         seconds: Any = interval / timedelta(seconds=1)
         return _driven()(spark, seconds)
 
@@ -97,24 +98,6 @@ def no_warning() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="DStream is deprecated", category=FutureWarning)
         yield
-
-
-@contextmanager
-def _changed(spark: SparkContext, settings: Mapping[str, str]) -> Iterator[None]:
-    """Settings of the running SparkContext, changed for a while; Spark has no public way to do that."""
-    java: Any = spark._jsc
-    conf = java.sc().conf()
-    before = {name: conf.get(name) if conf.contains(name) else None for name in settings}
-    for name, value in settings.items():
-        conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, old in before.items():
-            if old is None:
-                conf.remove(name)
-            else:
-                conf.set(name, old)
 
 
 @contextmanager

@@ -28,7 +28,7 @@ _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _NO_DATA = "spark.sql.streaming.noDataMicroBatches.enabled"
 # Spark writes the watermark into the code that it generates, and so compiles that again for every micro-batch. For few
 # records it is quicker without generated code.
-_INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 _FEW = 10_000
 
 
@@ -72,7 +72,7 @@ def _waits_for_the_clock(node: Node) -> bool:
 @contextmanager
 def settings_for(spark: SparkSession, traits: Traits, records: int) -> Iterator[None]:
     """The session's settings that a query over some number of records needs when it starts; it keeps a copy."""
-    wanted = dict(_INTERPRETED) if traits.event_time and records <= _FEW else {}
+    wanted = dict(INTERPRETED) if traits.event_time and records <= _FEW else {}
     if traits.restless:
         wanted[_NO_DATA] = "false"  # batches without data run when the runner says so
     if traits.processors and "RocksDB" not in str(spark.conf.get(_PROVIDER)):

@@ -7,7 +7,7 @@ and a row comes out as a record; everything else stays what it is. Timestamps ar
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument
@@ -42,13 +42,15 @@ def rdd_of(context: SparkContext, batch: Batch) -> RDD[Any]:
 
 def _parts(batch: Batch, usual: int) -> list[list[Any]]:
     elements = [as_row(record) for record in batch.records]
-    if batch.partitions is None:
-        ends = [len(elements) * number // usual for number in range(usual + 1)]
-    else:
-        ends = [0]
-        for size in batch.partitions:
-            ends.append(ends[-1] + size)
-    return [elements[start:end] for start, end in pairwise(ends)]
+    return [elements[start:end] for start, end in pairwise(accumulate(sizes_of(batch, usual), initial=0))]
+
+
+def sizes_of(batch: Batch, usual: int) -> tuple[int, ...]:
+    """How many records are in each partition of a batch; where it does not say, in as many as are usual."""
+    if batch.partitions is not None:
+        return batch.partitions
+    ends = [len(batch) * number // usual for number in range(usual + 1)]
+    return tuple(end - start for start, end in pairwise(ends))
 
 
 def batch_of(elements: Iterable[Any]) -> Batch:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument
+from firesteel.spark.engines.control import changed
+from firesteel.spark.engines.recorded import JAVA_TIME
 from firesteel.spark.failures import root_cause
 from firesteel.values.records import Record
 from firesteel.values.schemas import carried, type_ddl
@@ -48,11 +50,7 @@ class MemorySource:
     def load(self, stream: Stream) -> None:
         """Bring a stream's records into the JVM, ready to be fed."""
         records = [record for batch in stream for record in batch.records]
-        if records and all(_arrow_is_exact(field.dataType) for field in self._schema.fields):
-            frame = self._spark.createDataFrame(_arrow_table(records, self._schema), self._schema)
-        else:
-            frame = to_frame(self._spark, records, self._schema)
-        self._hold(frame, [batch.partitions or (len(batch),) for batch in stream])
+        self._hold(_quick_frame(self._spark, records, self._schema), map(partition_sizes, stream))
         self.size = len(records)
 
     def _hold(self, rows: DataFrame, sizes: Iterable[Iterable[int]]) -> None:
@@ -187,6 +185,48 @@ def _of_types(frame: DataFrame, schema: StructType) -> DataFrame:
 def to_frame(spark: SparkSession, records: Sequence[Record], schema: StructType) -> DataFrame:
     """The records as a batch DataFrame."""
     return spark.createDataFrame([plain(record) for record in records], schema=schema)
+
+
+def _quick_frame(spark: SparkSession, records: Sequence[Record], schema: StructType) -> DataFrame:
+    """The same, by way of Arrow where that carries all types unchanged."""
+    if records and all(_arrow_is_exact(field.dataType) for field in schema.fields):
+        return spark.createDataFrame(_arrow_table(records, schema), schema)
+    return to_frame(spark, records, schema)
+
+
+def partition_sizes(batch: Batch) -> tuple[int, ...]:
+    """How many records are in each partition of a batch: in one, where it does not say."""
+    return batch.partitions or (len(batch),)
+
+
+class BatchFrames:
+    """Batches as batch DataFrames with the same partitions. The records of all of them cross to the JVM once."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        batches: Iterable[Batch],
+        schema: StructType,
+        sizes: Callable[[Batch], tuple[int, ...]] = partition_sizes,
+    ) -> None:
+        refuse_what_is_not_carried(schema)
+        batches = list(batches)
+        records = [record for batch in batches for record in batch.records]
+        self._spark: Any = spark.sparkContext._jsc
+        self._schema = spark._jsparkSession.parseDataType(schema.json())
+        with changed(spark, JAVA_TIME):
+            self._rows = _quick_frame(spark, records, schema)._jdf.collectAsList()
+        self._sizes = list(map(sizes, batches))
+
+    def frame(self, index: int, session: SparkSession) -> DataFrame:
+        """Batch `index`, in a session."""
+        from pyspark.sql import DataFrame
+
+        start = sum(map(sum, self._sizes[:index]))
+        bounds = pairwise(accumulate(self._sizes[index], initial=start))
+        parts = [self._spark.parallelize(self._rows.subList(first, last), 1) for first, last in bounds]
+        rows = reduce(lambda one, other: one.union(other), parts)
+        return DataFrame(session._jsparkSession.createDataFrame(rows, self._schema), session)
 
 
 def frame_of(batch: Batch) -> DataFrame:

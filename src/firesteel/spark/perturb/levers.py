@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from firesteel.perturb.changes import Variant
 from firesteel.spark.engines.control import changed
+from firesteel.spark.jvm import changed_conf, field_of
 from firesteel.spark.perturb.shuffles import arriving
 
 if TYPE_CHECKING:
@@ -17,6 +20,10 @@ if TYPE_CHECKING:
 
 _NEW_WORKERS = "FIRESTEEL_RESTART"
 _numbers = itertools.count(1)
+_free: list[str] = []
+"""Names of pools that have a daemon, and no worker."""
+_DAEMON_MODULE = "spark.python.daemon.module"
+_DAEMON = Path(__file__).parent / "daemon" / "firesteel_daemon.py"
 
 
 @contextmanager
@@ -30,19 +37,32 @@ def pulled(spark: SparkSession, variant: Variant) -> Iterator[None]:
 def new_workers(context: SparkContext) -> Iterator[str]:
     """Python functions that are handed to Spark meanwhile run in new processes, which know nothing of what others keep
     in memory. `dismissed` takes the name that is given."""
-    name = f"{next(_numbers)}"
+    name = _free.pop() if _free else f"{next(_numbers)}"
     variables: dict[str, str] = context.environment  # Spark keeps one pool of workers for each set of them
     before = dict(variables)
-    variables[_NEW_WORKERS] = name
+    paths = [str(_DAEMON.parent), *filter(None, [before.get("PYTHONPATH")])]
+    variables.update({_NEW_WORKERS: name, "PYTHONPATH": os.pathsep.join(paths)})
     try:
-        yield name
+        with changed_conf(context, _own_daemon(context)):
+            yield name
     finally:
-        del variables[_NEW_WORKERS]
+        for each in (_NEW_WORKERS, "PYTHONPATH"):
+            variables.pop(each, None)
         variables.update(before)
 
 
-def dismissed(context: SparkContext, names: Collection[str]) -> None:
-    """End the processes of `new_workers`, by these names. Where Spark does not allow it, they end with its session."""
+def _own_daemon(context: SparkContext) -> dict[str, str]:
+    """The setting for our daemon, unless the user has one, or one is set already."""
+    java: Any = context._jsc
+    return {} if java.sc().conf().contains(_DAEMON_MODULE) else {_DAEMON_MODULE: _DAEMON.stem}
+
+
+def dismissed(context: SparkContext, names: Collection[str], *, failed: bool = False) -> None:
+    """End the processes of `new_workers`, by these names. Where Spark does not allow it, they end with its session.
+
+    The daemon that made them is kept, for the next ones: it has run nothing itself. It ends too where a run has failed,
+    or where a worker is still busy.
+    """
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
     if not names:
@@ -56,5 +76,25 @@ def dismissed(context: SparkContext, names: Collection[str]) -> None:
         keys = pools.keys().toSeq()
         for key in [keys.apply(number) for number in range(keys.size())]:
             found = key.envVars().get(_NEW_WORKERS)
-            if found.isDefined() and found.get() in names:
+            mine = found.isDefined() and found.get() in names
+            if mine and (failed or not _emptied(pools.apply(key))):
                 pools.remove(key).get().stop()
+        if not failed:
+            _free.extend(name for name in names if name not in _free)
+
+
+def _emptied(pool: Any) -> bool:
+    """End the workers of a pool; False where that is not possible, or where one of them is not idle."""
+    from py4j.protocol import Py4JError
+
+    try:
+        idle = field_of(pool, "idleWorkers").get(pool)
+        every = field_of(pool, "daemonWorkers").get(pool).toSeq()
+        alive = [pair._1() for pair in map(every.apply, range(every.size())) if pair._2().isAlive()]
+        if not all(map(idle.contains, alive)):
+            return False
+        while idle.nonEmpty():
+            pool.stopWorker(idle.dequeue())
+    except (Py4JError, LookupError):
+        return False
+    return True
