@@ -92,3 +92,12 @@ def test_a_worker_that_is_busy_ends_with_its_daemon(spark: Any) -> None:
     assert are_gone({idle[2]}), "its daemon too"
     thread.join(20)
     assert found, "the job fails, as its worker is gone"
+
+
+def test_workers_on_other_machines_have_the_daemon_of_pyspark(spark: Any) -> None:
+    class Cluster:
+        master = "spark://head:7077"
+        _jsc = spark.sparkContext._jsc
+
+    assert levers._own_daemon(spark.sparkContext)
+    assert levers._own_daemon(Cluster()) == {}  # type: ignore[arg-type]

@@ -52,8 +52,11 @@ def new_workers(context: SparkContext) -> Iterator[str]:
 
 
 def _own_daemon(context: SparkContext) -> dict[str, str]:
-    """The setting for our daemon, unless the user has one, or one is set already."""
+    """The setting for our daemon, unless the user has one, or one is set already. Workers on other machines do not have
+    its file."""
     java: Any = context._jsc
+    if not (context.master or "").startswith("local"):
+        return {}
     return {} if java.sc().conf().contains(_DAEMON_MODULE) else {_DAEMON_MODULE: _DAEMON.stem}
 
 
