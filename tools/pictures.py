@@ -1,16 +1,20 @@
 """Draws the pictures of the documentation into docs/pictures/: `make pictures`. A test checks that they are up to date.
 
+Those of programs are drawn while Spark runs them, and no test compares them: their stages are numbered by the session.
+
 They are SVG that the pages hold inside, so that they take on the page's colours (docs/site.css), light or dark. On
 their own they follow the reader's system.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import tempfile
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 
-FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 
 _LIGHT = "--ink:#1f2328;--soft:#59636e;--line:#9aa4af;--box:#eef1f5;--mark:#1a5fb4;--bad:#c01c28"
 _DARK = "--ink:#e6e9ed;--soft:#a5afba;--line:#6b7682;--box:#2a3038;--mark:#7ab7ff;--bad:#ff8a80"
@@ -184,6 +188,52 @@ def dependence() -> str:
     return svg(12 + 3 * column + wide + 12, 180, "Rides of two taxis, and the order that matters", parts, least=420)
 
 
+# --- programs that were captured --------------------------------------------------------------------------------------
+
+TOP_N = """\
+def top_n(sc, path):
+    lines = sc.textFile(path, 5)
+    urls = lines.filter(lambda x: len(x.split(" ")) > 10).map(lambda x: x.split(" ")[10])
+    counts = urls.map(lambda x: (x, 1)).reduceByKey(lambda a, b: a + b)
+    return counts.sortBy(lambda kv: kv[1], ascending=False).take(5)
+"""
+LUCK = """\
+def luck(sc):
+    words = sc.parallelize(["a", "b", "a", "c", "b"], 3)
+    counts = words.map(lambda word: (word, 1)).reduceByKey(lambda a, b: a + b)
+    counts.sortBy(lambda pair: (-pair[1], pair[0])).collect()
+    counts.take(2)
+"""
+
+
+def of_a_program(name: str, text: str, lines: Sequence[str] = ()) -> str:
+    """What `dag.draw` draws of the function in a file, which gets the context, and a file if there are lines for it."""
+    import runpy
+
+    import firesteel as fs
+
+    script, log = Path(f"{name}.py"), Path("log.txt")
+    script.write_text(text)
+    log.write_text("\n".join(lines))
+    (function,) = (each for each in runpy.run_path(str(script)).values() if callable(each))
+    spark = fs.session()
+    with fs.capture(spark) as dag:
+        function(spark.sparkContext, *([str(log)] if lines else []))
+    return dag.draw("picture.svg").read_text()
+
+
+def top_n() -> str:
+    """The program of the page "Models", with its log."""
+    log = [f"0 1 2 3 4 5 6 7 8 9 /page/{n.bit_length()} agent" for n in range(1, 64)]
+    return of_a_program("topn", TOP_N, [*log, "a dirty line"])
+
+
+def luck() -> str:
+    """The same counts, sorted and not."""
+    return of_a_program("job", LUCK)
+
+
+PROGRAMS: dict[str, Callable[[], str]] = {"topn": top_n, "luck": luck}
 PICTURES: dict[str, Callable[[], str]] = {"pipeline": pipeline, "event-time": event_time, "dependence": dependence}
 
 
@@ -191,6 +241,12 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     for name, draw in PICTURES.items():
         (FOLDER / f"{name}.svg").write_text(draw())
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.chdir(folder),
+    ):  # so that programs and files have short names
+        for name, draw in PROGRAMS.items():
+            (FOLDER / f"{name}.svg").write_text(draw())
 
 
 if __name__ == "__main__":
