@@ -40,6 +40,7 @@ def soon(holds):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:DStream is deprecated")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_session_is_as_good_as_new(spark, tmp_path, capsys, name):
     (tmp_path / "job.py").write_text(HEAD + PROGRAMS[name])
