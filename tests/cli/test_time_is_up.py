@@ -40,6 +40,7 @@ def soon(holds):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:DStream is deprecated")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_session_is_as_good_as_new(spark, tmp_path, capsys, name):
     (tmp_path / "job.py").write_text(HEAD + PROGRAMS[name])
@@ -54,6 +55,17 @@ def test_the_session_is_as_good_as_new(spark, tmp_path, capsys, name):
     assert spark.streams.active == []
     assert soon(lambda: not spark.sparkContext.statusTracker().getActiveJobsIds()), "its job goes on"
     assert "count" in {action.name for action in ran.dag.actions}, "what it did before is captured"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:DStream is deprecated")
+def test_a_program_cannot_stop_the_session_by_its_stream(spark, tmp_path):
+    stream = PROGRAMS["DStreams"].replace("context.awaitTermination()", "time.sleep(1)\ncontext.stop(True, True)")
+    assert "awaitTermination" not in stream
+    (tmp_path / "job.py").write_text(HEAD + stream)
+    ran = run_script(tmp_path / "job.py", [], seconds=60)
+    assert ran.failure is None and not ran.was_stopped
+    assert spark.range(3).count() == 3
 
 
 @pytest.mark.slow

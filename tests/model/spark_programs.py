@@ -129,7 +129,7 @@ def inverted_index(sc: Any, data: Any, n: int) -> list[Any]:
 
 
 def sets(sc: Any, data: Any, n: int) -> list[Any]:
-    one, two = sc.parallelize(data[::2], n), sc.parallelize(data[1::2], n)
+    one, two = sc.parallelize([*data[::2], 99, 99], n), sc.parallelize(data[1::2], n)
     return [one.intersection(two).collect(), one.subtract(two).collect(), one.union(two).distinct().count()]
 
 
@@ -162,14 +162,15 @@ def aggregates(sc: Any, data: Any, n: int) -> list[Any]:
 
 
 def extremes(sc: Any, data: Any, n: int) -> list[Any]:
-    pairs = sc.parallelize([*data, ("z", 0)], n)
-    by_number = [pairs.max(lambda p: p[1]), pairs.min(lambda p: p[1]), pairs.top(2, lambda p: p[1])]
+    pairs = sc.parallelize([*data, ("z", 0), ("y", 3), ("x", 5), ("w", 2)], n)
+    by_number = [pairs.max(lambda p: p[1] % 2), pairs.min(lambda p: p[1] % 2), pairs.top(2, lambda p: p[1])]
     return [*by_number, pairs.max(), pairs.takeOrdered(3), pairs.first(), pairs.take(2)]
 
 
 def counts(sc: Any, data: Any, n: int) -> list[Any]:
     pairs = sc.parallelize(data, n)
-    return [dict(pairs.countByKey()), dict(pairs.values().countByValue()), pairs.lookup("a"), pairs.isEmpty()]
+    counted = [dict(pairs.countByKey()), dict(pairs.values().countByValue())]
+    return [*counted, pairs.union(sc.parallelize([("a", 7)], 1)).lookup("a"), pairs.isEmpty()]
 
 
 def partitions(sc: Any, data: Any, n: int) -> list[Any]:

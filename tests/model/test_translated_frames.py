@@ -245,6 +245,14 @@ def test_windows():
     ]
 
 
+def test_ranks_after_a_tie():
+    functions = [window(expression("Rank", V, type="int")), window(expression("DenseRank", V, type="int"))]
+    named = tuple(alias(each, 300 + place) for place, each in enumerate(functions))
+    columns = {"windowExpressions": named, "partitionSpec": (K,), "orderSpec": (order(V),)}
+    plan = node("Window", SOURCE, output=SOURCE.output + named, **columns)
+    assert sorted(run(plan, rows=[("a", 9), ("a", 3), ("a", 3)])) == [("a", 3, 1, 1), ("a", 3, 1, 1), ("a", 9, 3, 2)]
+
+
 def test_explode():
     letters = expression("Split", K, literal(" ", "string"), literal(-1), type="array<string>")
     explode = expression("Explode", letters, type="string")

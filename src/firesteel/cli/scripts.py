@@ -21,6 +21,9 @@ _STREAMS_END_IN = 20.0
 _AGAIN_AFTER = 5.0
 """A program that goes on although its time is up is told again after so many seconds: it may catch everything."""
 
+_SOON = 0.01
+"""After so many seconds Python is likely to have cleared away what it was at."""
+
 
 @dataclass(frozen=True)
 class Ran:
@@ -94,9 +97,11 @@ class _Clock:
             signal.signal(signal.SIGALRM, before)
 
     def _ring(self, number: int, frame: FrameType | None) -> None:
-        from firesteel.spark.session.interrupts import leave_call
+        from firesteel.spark.session.interrupts import is_cleaning_up, leave_call
 
-        if _is_running(frame):
+        if is_cleaning_up(frame):
+            signal.setitimer(signal.ITIMER_REAL, _SOON, _AGAIN_AFTER)
+        elif _is_running(frame):
             self.rang = True
             leave_call(self._spark, frame)
             raise _TimeIsUp

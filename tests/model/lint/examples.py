@@ -24,7 +24,8 @@ PROGRAMS = Path("examples", "src", "main", "python")
 EXAMPLES = HOME / PROGRAMS
 
 PEOPLE = [("Mina", None), ("Olu", 30), ("Jun", 19)]
-LINES = "to be or not to be\nhappy a b c\n"
+LINES = "the sun and the moon\na b c sun\n"
+POINTS = "(1.5,[1.0,2.0,0.5])\n(-0.5,[0.0,1.0,-2.0])\n"
 USERS = [("Ada", None, [3, 9]), ("Ben", "red", [])]
 
 
@@ -78,8 +79,13 @@ def _with_resources(spark: Any, folder: Path) -> None:
 
 @contextmanager
 def talking(folder: Path) -> Iterator[int]:
-    """A port of this machine at which callers are told lines of words. New files with them come into the folder."""
-    folder.mkdir()
+    """A port of this machine at which callers are told lines of words.
+
+    New files with them come into `words` in the folder, and files with points into `points`.
+    """
+    places = {folder / "words": LINES, folder / "points": POINTS}
+    for each in places:
+        each.mkdir()
     ended = threading.Event()
 
     def talk(to: socket.socket) -> None:
@@ -95,8 +101,9 @@ def talking(folder: Path) -> Iterator[int]:
 
     def write() -> None:
         while not ended.wait(0.5):
-            (folder / ".new").write_text(LINES)
-            (folder / ".new").rename(folder / f"{time.monotonic_ns()}.txt")
+            for place, text in places.items():
+                (place / ".new").write_text(text)
+                (place / ".new").rename(place / f"{time.monotonic_ns()}.txt")
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.2)

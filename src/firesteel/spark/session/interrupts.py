@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_CLEARING = frozenset({"JavaObject.__init__.<locals>.<lambda>", "JavaClient.garbage_collect_object"})
+"""Functions of py4j that run when Python lets go of an object of the JVM."""
+
 
 @contextmanager
 def interruptible(spark: SparkSession) -> Iterator[None]:
@@ -48,6 +51,15 @@ def leave_call(spark: SparkSession, frame: FrameType | None) -> None:
     """
     if _is_in_py4j(frame):
         _leave_connection(spark)
+
+
+def is_cleaning_up(frame: FrameType | None) -> bool:
+    """Does Python clear something away there? What is raised in it, it prints and forgets."""
+    while frame is not None:
+        if frame.f_code.co_name == "__del__" or frame.f_code.co_qualname in _CLEARING:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _is_in_py4j(frame: FrameType | None) -> bool:

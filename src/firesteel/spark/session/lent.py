@@ -20,8 +20,9 @@ def lent(spark: SparkSession) -> Iterator[None]:
     """
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
+    from pyspark.streaming import StreamingContext
 
-    context = spark.sparkContext
+    context, end_stream = spark.sparkContext, vars(StreamingContext)["stop"]
 
     def adopt(self: Any, *arguments: Any, **named: Any) -> None:
         self.__dict__.update(context.__dict__)
@@ -29,11 +30,15 @@ def lent(spark: SparkSession) -> Iterator[None]:
     def nothing(self: Any) -> None:
         """The session lives on: who lent it wants to look at it."""
 
+    def end_only_stream(self: Any, stopSparkContext: bool = True, stopGraceFully: bool = False) -> None:
+        end_stream(self, False, stopGraceFully)
+
     kept: list[tuple[type[Any], str, Any]] = []
     for kind, name, instead in (
         (SparkContext, "__init__", adopt),
         (SparkContext, "stop", nothing),
         (SparkSession, "stop", nothing),
+        (StreamingContext, "stop", end_only_stream),
     ):
         kept.append((kind, name, vars(kind)[name]))
         setattr(kind, name, instead)
