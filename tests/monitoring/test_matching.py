@@ -34,7 +34,7 @@ def table(rows, side, now):
     return with_places(made, side, 0, now)
 
 
-def fed(how, batches, watermarks=None):
+def fed(how, batches, watermarks=None, resets=None):
     """What is said, call by call, and the state at the end."""
     import pyarrow as pa
 
@@ -42,7 +42,9 @@ def fed(how, batches, watermarks=None):
     for number, (left, right) in enumerate(batches):
         now = Now(0 if watermarks is None else watermarks[number], 1000 * number, batch=number)
         new = pa.concat_tables([table(left, 0, now), table(right, 1, now)])
-        kept, some, _ = how.step(kept, new if new.num_rows else None, now)
+        some_resets = resets[number] if resets else []
+        asked = table(some_resets, 0, now).select([*how.key, *([how.event_time] if how.event_time else [])])
+        kept, some, _ = how.step(kept, new if new.num_rows else None, now, asked if some_resets else None)
         said += some
     return said, State.restore(kept, how.digest)
 
@@ -127,6 +129,44 @@ def test_a_key_reports_its_first_difference_and_is_quarantined():
     assert state.counts.matched == 1
     assert state.counts.quarantined == 3
     assert state.quarantine.num_rows == 2
+
+
+@pytest.mark.parametrize("event_time", [None, "ts"])
+@pytest.mark.parametrize("name", ["same_key", "two keys", "barrier"])
+def test_a_key_that_is_reset_is_compared_anew(name, event_time):
+    """As a new matcher for each key that was reset after its difference; with an event time only on rows from then."""
+    dependence = DEPENDENCES[name]
+    draw = random.Random(f"{name} {event_time}")
+    how = pairing(dependence, event_time=event_time)
+    second = 0
+    for _ in range(60):
+        pairs = [drawn(draw, number, 5) for number in range(3)]
+        batches = [
+            tuple([r for pair in pairs for r in pair.batches[number][side]] for side in (0, 1)) for number in range(5)
+        ]
+        rows = [r for both in batches for side in both for r in side]
+        resets = [draw.sample(rows, min(len(rows), draw.choice([0, 0, 2, 5]))) for _ in batches]
+        wanted = []
+        for key in dict.fromkeys(key_of(dependence, r) for r in rows):
+            matcher, since = fs.Matcher(dependence), START - timedelta(days=1)
+            for number, sides in enumerate(batches):
+                for asked in resets[number]:
+                    if key_of(dependence, asked) == key and matcher.verdict is fs.Verdict.FALSE:
+                        latest = [r.ts for r in resets[number] if key_of(dependence, r) == key][-1]
+                        matcher, since = fs.Matcher(dependence), latest if event_time else since
+                        second += 1
+                for side, some in zip((matcher.left, matcher.right), sides, strict=True):
+                    for r in some:
+                        if key_of(dependence, r) == key and r.ts >= since:
+                            before = matcher.verdict
+                            if before is fs.Verdict.INCONCLUSIVE:
+                                side(r)
+                            if before is not matcher.verdict:
+                                wanted.append((matcher.mismatch.side, number, r))
+        said, _ = fed(how, batches, resets=resets)
+        found = [(each.side, getattr(each, each.side)[0].batch, READ(getattr(each, each.side)[1])) for each in said]
+        assert Counter(found) == Counter(wanted)
+    assert second > 10
 
 
 def test_without_a_key_the_whole_stream_is_quarantined():

@@ -16,7 +16,7 @@ def combined(columns: Iterable[Any], rows: int) -> Any:
     >>> import pyarrow as pa
     >>> nan = float("nan")
     >>> combined([pa.array([1, 1, None, None]), pa.array([nan, nan, 0.0, -0.0])], 4).tolist()
-    [1, 1, 0, 0]
+    [0, 0, 1, 1]
     """
     import numpy as np
     import pandas as pd
@@ -30,7 +30,7 @@ def combined(columns: Iterable[Any], rows: int) -> Any:
             many = len(different)
         found = found * size + codes
         many *= size
-    return pd.factorize(found, sort=True)[0].astype(np.int64)
+    return pd.factorize(found)[0].astype(np.int64)
 
 
 def numbered(values: Iterable[Hashable]) -> Any:
@@ -52,9 +52,16 @@ def ordinals(groups: Any) -> Any:
     >>> ordinals(np.array([7, 8, 7, 7])).tolist()
     [0, 0, 1, 2]
     """
-    import pandas as pd
+    import numpy as np
 
-    return pd.Series(groups).groupby(groups).cumcount().to_numpy()
+    order = np.argsort(groups, kind="stable")
+    in_order = groups[order]
+    is_first = np.ones(len(groups), dtype=bool)
+    is_first[1:] = in_order[1:] != in_order[:-1]
+    firsts = np.flatnonzero(is_first)
+    found = np.empty(len(groups), dtype=np.int64)
+    found[order] = np.arange(len(groups)) - np.repeat(firsts, np.diff(firsts, append=len(groups)))
+    return found
 
 
 def _codes(column: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from firesteel.errors import InvalidArgument
 from firesteel.evidence.monitoring import Compared, Now, Place
-from firesteel.monitoring.matching import columns, records
+from firesteel.monitoring.matching import columns, quarantine, records
 from firesteel.monitoring.matching.classes import combined, first_of_each, is_one_of, numbered
 from firesteel.monitoring.matching.outcome import Matched
 from firesteel.monitoring.matching.state import BATCH, CAME, PARTITION, PLACE, POSITION, SIDE, Bytes, State
@@ -47,9 +47,17 @@ class Pairing:
     progress: bool
     digest: str
 
-    def step(self, kept: Sequence[Any] | None, new: Any, now: Now) -> tuple[Bytes, list[Compared], int | None]:
-        """One more micro-batch: new rows, those of the left first, or None. Also when to call again at the latest."""
-        call = _Call(self, State.restore(kept, self.digest), new, now)
+    def step(
+        self, kept: Sequence[Any] | None, new: Any, now: Now, resets: Any = None
+    ) -> tuple[Bytes, list[Compared], int | None]:
+        """One more micro-batch: new rows, those of the left first, or None. Also when to call again at the latest.
+
+        `resets` has keys that are to leave their quarantine before.
+        """
+        state = State.restore(kept, self.digest)
+        if resets is not None and state.quarantine is not None:
+            state = replace(state, quarantine=quarantine.reset(state.quarantine, resets, self.key, self.event_time))
+        call = _Call(self, state, new, now)
         said = list(call.run())
         return call.state.keep(self.digest), said, call.wake
 
@@ -108,9 +116,7 @@ class _Call:
         keys = self.state.quarantine
         if keys is None:
             return
-        both = [_together([keys.select([name]), self.table.select([name])]).column(name) for name in self.how.key]
-        codes = combined(both, keys.num_rows + self.table.num_rows)
-        out = is_one_of(codes[keys.num_rows :], codes[: keys.num_rows]) if self.how.key else np.ones(self._rows, bool)
+        out = quarantine.left_out(keys, self.table, self.how.key, self.how.event_time)
         self._count_quarantined(int(out.sum()))
         self.fresh = int((~out[self._rows - self.fresh :]).sum())
         self._take(np.flatnonzero(~out))
@@ -124,13 +130,9 @@ class _Call:
 
     def _quarantine(self, rows: Any) -> None:
         """No more is said of the keys of these rows."""
-        import pyarrow as pa  # type: ignore[import-untyped]
-
-        if not len(rows):
-            return
-        keys = self.table.take(rows).select(list(self.how.key) or [SIDE])
-        before = self.state.quarantine
-        self.state = replace(self.state, quarantine=keys if before is None else pa.concat_tables([before, keys]))
+        if len(rows):
+            keys = self.table.take(rows).select(list(self.how.key))
+            self.state = replace(self.state, quarantine=quarantine.added(self.state.quarantine, keys))
 
     # --- matching ---
 
@@ -201,7 +203,7 @@ class _Call:
 
     def _times(self, rows: Any) -> Any:
         """Event times in microseconds; a row without one waits for ever."""
-        import pyarrow as pa
+        import pyarrow as pa  # type: ignore[import-untyped]
 
         column = self.table.column(self.how.event_time).take(rows).cast(pa.int64())
         return column.fill_null(_NEVER).to_numpy()
