@@ -73,6 +73,7 @@ class Watched:
         """Rows without a match at the end of each micro-batch."""
         self.batches: dict[int, tuple[float, float]] = {}
         """Of each micro-batch with data: when it ended, and milliseconds in the operator."""
+        self.state_rows = 0
 
     def take(self, frame: Any, batch: int) -> None:
         for row in frame.collect():
@@ -90,7 +91,9 @@ class Watched:
             if progress["numInputRows"]:
                 start = datetime.fromisoformat(progress["timestamp"]).timestamp()
                 end = start + progress["durationMs"]["triggerExecution"] / 1000
-                self.batches[progress["batchId"]] = (end, progress["stateOperators"][0]["allUpdatesTimeMs"])
+                (operator,) = progress["stateOperators"]
+                self.batches[progress["batchId"]] = (end, operator["allUpdatesTimeMs"])
+                self.state_rows = operator["numRowsTotal"]
 
 
 def measure(minutes: float = 30, rate: float = 20_000) -> Mapping[str, Bound]:
@@ -119,8 +122,7 @@ def measure(minutes: float = 30, rate: float = 20_000) -> Mapping[str, Bound]:
         while time.monotonic() - begin < 60 * minutes:
             time.sleep(A_SAMPLE)
             watched.look(monitor.recentProgress)
-            last = monitor.lastProgress
-            samples.append((last["stateOperators"][0]["numRowsTotal"] if last else 0, memory(spark)))
+            samples.append((watched.state_rows, memory(spark)))
             for query in queries:
                 assert query.isActive, query.exception()
             said = f"{watched.total('matched'):,} pairs, {watched.total('unmatched'):,} rows wait"
@@ -139,9 +141,8 @@ def measure(minutes: float = 30, rate: float = 20_000) -> Mapping[str, Bound]:
     achieved = matched / VIEWS / lasted
     share = 100 * mean(waiting) / (2 * VIEWS * achieved)
     operator = sum(spent for _, spent in watched.batches.values())
-    print(
-        f"{minutes:g} minutes at {rate:,.0f} events a second; {achieved:,.0f} were done; load {os.getloadavg()[0]:.1f}"
-    )
+    load = os.getloadavg()[0]
+    print(f"{minutes:g} minutes at {rate:,.0f} events a second; {achieved:,.0f} were done; load {load:.1f}")
     print(f"matched {matched:,} pairs in {len(watched.batches)} micro-batches; differences: {len(watched.differences)}")
     print(f"unmatched at the ends of micro-batches: mean {mean(waiting):,.0f}, which is {share:.1f}% of the records")
     print(f"of one second (the paper: {PAPERS}%)")

@@ -25,6 +25,8 @@ PAPERS = 45_000
 """Events a second in the paper."""
 A_FILE = 100_000
 """Events; a micro-batch has two files."""
+SHORT = 4
+"""Files to warm up with, and to find the rate."""
 CAMPAIGNS, ADS = 100, 10
 PARSED = "id BIGINT, ad BIGINT, kind STRING, ts TIMESTAMP"
 
@@ -123,10 +125,11 @@ def measure(seconds: float = 75, rounds: float = 5) -> Mapping[str, Bound]:
     place = Path(tempfile.mkdtemp(prefix="firesteel-throughput-"))
     took: dict[str, list[float]] = {name: [] for name in FRAMES}
     try:
-        short = backlog(spark, place / "short", 4)
+        short = backlog(spark, place / "short", SHORT)
         for make in FRAMES.values():  # to warm up
             drained(make(first(short), second(short)), place)
-        rate = 4 * A_FILE / drained(monitored(first(short), second(short)), place)
+        rate = SHORT * A_FILE / drained(monitored(first(short), second(short)), place)
+        print(f"warm: {rate:,.0f} events/s", file=sys.stderr, flush=True)
         files = max(4, round(rate * seconds / A_FILE))
         stream = backlog(spark, place / "in", files)
         made = {name: make(first(stream), second(stream)) for name, make in FRAMES.items()}
