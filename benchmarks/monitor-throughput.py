@@ -4,7 +4,8 @@ The baseline is the paper's: the same query with a dummy in the matcher's place,
 All run in one session, in alternating rounds. The aggregation that follows in the paper's application is left out: it
 is the same work on both sides, and would only bring the ratio closer to 1.
 
-`--seconds` is how long the backlog lasts, at the rate that is measured first; `--rounds` how often it is drained.
+`--seconds` is how long the backlog lasts, at the rate that is measured first; `--rounds` how often it is drained;
+`--a-file` how many events a file has.
 """
 
 from __future__ import annotations
@@ -23,8 +24,6 @@ from run import Bound
 
 PAPERS = 45_000
 """Events a second in the paper."""
-A_FILE = 100_000
-"""Events; a micro-batch has two files."""
 SHORT = 4
 """Files to warm up with, and to find the rate."""
 CAMPAIGNS, ADS = 100, 10
@@ -45,9 +44,9 @@ def events(numbers: Any) -> Any:
     return numbers.select(F.to_json(event).alias("value"))
 
 
-def backlog(spark: Any, folder: Path, files: int) -> Any:
-    """So many files of events, and the stream that reads them, two at a time."""
-    events(spark.range(0, files * A_FILE, 1, files)).write.parquet(str(folder))
+def backlog(spark: Any, folder: Path, files: int, a_file: int) -> Any:
+    """So many files of so many events, and the stream that reads them, two at a time."""
+    events(spark.range(0, files * a_file, 1, files)).write.parquet(str(folder))
     for number, file in enumerate(sorted(folder.glob("*.parquet"))):
         os.utime(file, (1_000_000 + number, 1_000_000 + number))
     return spark.readStream.schema("value STRING").option("maxFilesPerTrigger", 2).parquet(str(folder))
@@ -117,7 +116,7 @@ def drained(frame: Any, place: Path) -> float:
     return time.perf_counter() - start
 
 
-def measure(seconds: float = 75, rounds: float = 5) -> Mapping[str, Bound]:
+def measure(seconds: float = 75, rounds: float = 5, a_file: float = 100_000) -> Mapping[str, Bound]:
     import firesteel as fs
 
     print(f"this takes about {seconds * (0.5 + 2.5 * rounds) / 60:.0f} minutes ...", file=sys.stderr, flush=True)
@@ -125,13 +124,13 @@ def measure(seconds: float = 75, rounds: float = 5) -> Mapping[str, Bound]:
     place = Path(tempfile.mkdtemp(prefix="firesteel-throughput-"))
     took: dict[str, list[float]] = {name: [] for name in FRAMES}
     try:
-        short = backlog(spark, place / "short", SHORT)
+        short = backlog(spark, place / "short", SHORT, int(a_file))
         for make in FRAMES.values():  # to warm up
             drained(make(first(short), second(short)), place)
-        rate = SHORT * A_FILE / drained(monitored(first(short), second(short)), place)
+        rate = SHORT * a_file / drained(monitored(first(short), second(short)), place)
         print(f"warm: {rate:,.0f} events/s", file=sys.stderr, flush=True)
-        files = max(4, round(rate * seconds / A_FILE))
-        stream = backlog(spark, place / "in", files)
+        files = max(4, round(rate * seconds / a_file))
+        stream = backlog(spark, place / "in", files, int(a_file))
         made = {name: make(first(stream), second(stream)) for name, make in FRAMES.items()}
         for number in range(int(rounds)):
             for name, frame in made.items():
@@ -140,9 +139,9 @@ def measure(seconds: float = 75, rounds: float = 5) -> Mapping[str, Bound]:
     finally:
         shutil.rmtree(place, ignore_errors=True)
     load = os.getloadavg()[0]
-    print(f"{files * A_FILE:,} events, {rounds:g} rounds, {os.cpu_count()} cores; load {load:.1f}")
+    print(f"{files * a_file:,.0f} events, {rounds:g} rounds, {os.cpu_count()} cores; load {load:.1f}")
     for name, some in took.items():
-        print(f"  {name:<8} {median(some):7.1f} s {files * A_FILE / median(some):10,.0f} events/s")
+        print(f"  {name:<8} {median(some):7.1f} s {files * a_file / median(some):10,.0f} events/s")
     ratios = [without / with_ for with_, without in zip(took["matcher"], took["dummy"], strict=True)]
     print(f"the matcher's throughput is {median(ratios):.3f} of the dummy's (the paper: 0.95); by round: ", end="")
     print(", ".join(f"{ratio:.3f}" for ratio in ratios))

@@ -163,8 +163,18 @@ def monitor_equivalence(
             "so all rows go through one task",
             stacklevel=3,
         )
-    step, columns = how.pairing.step, how.columns
-    return pairs_query(left, right, step, with_places, schema, columns, how.groups, delay=delay, resets=resets)
+    return pairs_query(
+        left,
+        right,
+        how.pairing.step,
+        with_places,
+        schema,
+        how.columns,
+        how.groups,
+        delay=delay,
+        resets=resets,
+        is_mark=how.pairing.is_mark if how.pairing.barriers else None,
+    )
 
 
 def _watermark(given: Any) -> tuple[str | None, str | None]:

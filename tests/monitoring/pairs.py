@@ -1,7 +1,7 @@
 """Pairs of streams for monitors of equivalence, and what one `Matcher` for each key says about them."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import firesteel as fs
@@ -118,6 +118,7 @@ class Expected:
 
     difference: object  # (side, batch, record, record of the other side) or None
     waiting: tuple
+    matched: int = field(default=0, compare=False)
 
 
 def expected(pair: Pair, dependence, equal) -> dict:
@@ -135,7 +136,7 @@ def expected(pair: Pair, dependence, equal) -> dict:
                 mismatch = matcher.mismatch
                 difference = (mismatch.side, number, mismatch.record, mismatch.blocked_by[1])
         left, right = ((), ()) if difference else matcher.unmatched
-        found[key] = Expected(difference, (tuple(left), tuple(right)))
+        found[key] = Expected(difference, (tuple(left), tuple(right)), matcher.counts.matched)
     return found
 
 

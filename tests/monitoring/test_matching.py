@@ -10,7 +10,7 @@ import firesteel as fs
 from firesteel.errors import InvalidArgument
 from firesteel.evidence.monitoring import Now
 from firesteel.monitoring.matching.plan import spread
-from firesteel.monitoring.matching.state import POSITION, State, table_of
+from firesteel.monitoring.matching.state import MARK, POSITION, State, table_of
 from firesteel.monitoring.matching.step import with_places
 from firesteel.spark.monitor.values import arrow_column, records_of
 from firesteel.values import schemas
@@ -42,6 +42,8 @@ def fed(how, batches, watermarks=None, resets=None):
     for number, (left, right) in enumerate(batches):
         now = Now(0 if watermarks is None else watermarks[number], 1000 * number, batch=number)
         new = pa.concat_tables([table(left, 0, now), table(right, 1, now)])
+        if how.barriers:
+            new = new.append_column(MARK, pa.array(map(how.is_mark, [*left, *right]), pa.bool_()))
         some_resets = resets[number] if resets else []
         asked = table(some_resets, 0, now).select([*how.key, *([how.event_time] if how.event_time else [])])
         kept, some, _ = how.step(kept, new if new.num_rows else None, now, asked if some_resets else None)
@@ -88,6 +90,10 @@ def test_as_one_matcher_a_key(name, equality):
         for key in wanted:
             assert found.get(key, nothing) == wanted[key], (key, batches)
         assert found.keys() <= wanted.keys()
+        matched = sum(each.matched for each in wanted.values())
+        assert state.counts.matched == matched
+        seen = 2 * matched + 2 * len(said) + (0 if state.waiting is None else state.waiting.num_rows)
+        assert state.counts.quarantined == sum(len(side) for both in batches for side in both) - seen
         differences += sum(each.difference is not None for each in wanted.values())
     assert differences > 8
 

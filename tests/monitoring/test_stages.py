@@ -89,7 +89,9 @@ def run(task, how, batches, draw, ends=()):
             parts = draw.randint(1, 3)
             for part in range(parts):
                 own = [row for row in rows if row.pair % parts == part]
-                written = on_spark._Packed(PARSED, side)(batches_of(own, PARSED, group_of, draw.randint(1, 9)))
+                is_mark = how.pairing.is_mark if how.pairing.barriers else None
+                pack = on_spark._Packed(PARSED, side, is_mark)
+                written = pack(batches_of(own, PARSED, group_of, draw.randint(1, 9)))
                 for batch in written:
                     frame = batch.to_pandas()
                     for group, some in frame.groupby("group"):

@@ -12,10 +12,10 @@ from firesteel.evidence.monitoring import Compared, Now, Place
 from firesteel.monitoring.matching import columns, quarantine, records
 from firesteel.monitoring.matching.classes import combined, first_of_each, is_one_of, numbered
 from firesteel.monitoring.matching.outcome import Matched
-from firesteel.monitoring.matching.state import BATCH, CAME, PARTITION, PLACE, POSITION, SIDE, Bytes, State
+from firesteel.monitoring.matching.state import BATCH, CAME, MARK, PARTITION, PLACE, POSITION, SIDE, Bytes, State
 from firesteel.names import counted
 from firesteel.spark.monitor.values import records_of
-from firesteel.values.dependence import Dependence
+from firesteel.values.dependence import Barrier, Dependence
 from firesteel.values.equality import Equality
 from firesteel.values.record_texts import record_text
 from firesteel.values.records import Record, brief
@@ -41,11 +41,19 @@ class Pairing:
     """Is nothing ordered? Then there are no keys, and every row that stays unmatched is a difference."""
     by_columns: bool
     """Can whole columns be compared?"""
+    barriers: tuple[Barrier, ...]
+    """Rows of each key that are in order with all of its rows, where whole columns are compared."""
+    queue: tuple[str, ...]
+    """Between two barriers, rows that agree in these columns are matched in order."""
     event_time: str | None
     at_most: int | None
     overflow: Literal["shed", "stop"]
     progress: bool
     digest: str
+
+    def is_mark(self, record: Record) -> bool:
+        """Is a row a barrier?"""
+        return any(barrier.holds(record) for barrier in self.barriers)
 
     def step(
         self, kept: Sequence[Any] | None, new: Any, now: Now, resets: Any = None
@@ -93,14 +101,16 @@ class _Call:
         """The key of each row as a number; where nothing is ordered, its class."""
         if self.how.unordered and self.how.by_columns:
             return self.classes
-        names = self.how.compared if self.how.unordered else self.how.key
-        return combined([self.table.column(name) for name in names], self.table.num_rows)
+        return self._numbers(self.how.compared if self.how.unordered else self.how.key)
 
     @cached_property
     def classes(self) -> Any:
         if self.how.equality.by is not None:
             return numbered(map(self.how.equality.key, records_of(self.table, self.how.schema)))
-        return combined([self.table.column(name) for name in self.how.compared], self.table.num_rows)
+        return self._numbers(self.how.compared)
+
+    def _numbers(self, names: Sequence[str]) -> Any:
+        return combined([self.table.column(name) for name in names], self.table.num_rows)
 
     def _take(self, rows: Any) -> None:
         """Go on with some of the rows."""
@@ -138,8 +148,13 @@ class _Call:
 
     def _matched(self) -> Matched:
         how = self.how
-        if how.by_columns:
+        if how.by_columns and not how.barriers:
             return columns.match(self.sides, self.groups, self.classes)
+        if how.by_columns:
+            marks = self.table.column(MARK).to_numpy()
+            by_class = how.queue == how.compared
+            queues = self.classes if by_class else self._numbers(how.queue)
+            return columns.match(self.sides, self.groups, self.classes, marks, queues)
         import numpy as np
 
         # Only keys with new rows can change.
