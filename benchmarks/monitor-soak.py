@@ -1,124 +1,157 @@
 """A monitor that runs for long, beside two queries of their own: is what it keeps flat?
 
-The two jobs write files, the monitor reads them. MINUTES says for how long (30; the paper's length is 120), RATE how
-many events a second: 70% of what monitor-throughput printed.
+The two jobs are those of monitor-throughput. Each makes its own events and writes views to files; the monitor reads
+these. `--minutes` says for how long (30; the paper's length is 120), `--rate` how many events a second: 70% of what
+monitor-throughput printed.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from run import Bound
+from run import Bound, load_module
 
-MINUTES = float(os.environ.get("MINUTES", "30"))
-RATE = int(os.environ.get("RATE", "10_000"))
-SAMPLES = 60
+A_SAMPLE = 20
+"""Seconds between two looks; Spark remembers the last 100 micro-batches."""
 PAPERS = 1.67
+VIEWS = 1 / 3
+"""The share of events that are views, and reach the monitor."""
 
 
-def jobs(spark: Any) -> tuple[Any, Any]:
-    """Two versions of a job on one source of their own each: `rate` gives both the same rows."""
-    from pyspark.sql import functions as F
-
-    def source() -> Any:
-        return (
-            spark.readStream.format("rate-micro-batch").option("rowsPerBatch", RATE).option("numPartitions", 2).load()
-        )
-
-    table = spark.range(1000).selectExpr("id AS ad", "id DIV 10 AS campaign").persist()
-    left = source().selectExpr("value AS id", "value % 1000 AS ad", "timestamp AS ts").join(F.broadcast(table), "ad")
-    right = source().selectExpr(
-        "value AS id", "value % 1000 AS ad", "(value % 1000) DIV 10 AS campaign", "timestamp AS ts"
-    )
-    return left, right.select(*left.columns)
+def rows(spark: Any, a_second: int) -> Any:
+    """The same numbers for every query that reads them: so many in each micro-batch, one a second."""
+    source = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", a_second).option("numPartitions", 2)
+    return source.load().selectExpr("value AS id")
 
 
-def memory(spark: Any) -> tuple[float, float]:
-    """Megabytes of the heap after a collection, and of the Python workers."""
+def memory(spark: Any) -> float:
+    """Megabytes: the heap after a collection, and the Python workers of this session."""
     runtime = spark._jvm.java.lang.Runtime.getRuntime()
     spark._jvm.java.lang.System.gc()
-    heap = (runtime.totalMemory() - runtime.freeMemory()) / 1e6
-    listed = subprocess.run(["ps", "-eo", "rss,args"], capture_output=True, text=True, check=True).stdout
-    workers = sum(int(line.split()[0]) for line in listed.splitlines() if "pyspark.daemon" in line)
-    return heap, workers / 1e3
+    heap: float = runtime.totalMemory() - runtime.freeMemory()
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,rss=,args="], capture_output=True, text=True, check=True).stdout
+    processes = [line.split(maxsplit=3) for line in listed.splitlines()]
+    ours, workers = {str(os.getpid())}, 0
+    for pid, parent, rss, args in sorted(processes, key=lambda line: int(line[0])):
+        if parent in ours:
+            ours.add(pid)
+            workers += 1000 * int(rss) if "pyspark" in args and "java" not in args else 0
+    return (heap + workers) / 1e6
 
 
-def measure() -> Mapping[str, Bound]:
+def arrivals(checkpoint: Path) -> Iterator[tuple[int, float]]:
+    """Of each file that the monitor read: its micro-batch, and when it was written."""
+    seen = set()
+    for log in checkpoint.glob("sources/*/*"):
+        if log.name.startswith("."):
+            continue
+        for line in log.read_text().splitlines()[1:]:  # the first one is a version
+            entry = json.loads(line)
+            if entry["path"] not in seen:
+                seen.add(entry["path"])
+                yield entry["batchId"], entry["timestamp"] / 1000
+
+
+class Watched:
+    """What the monitor put out, and what Spark says of its micro-batches."""
+
+    def __init__(self) -> None:
+        self.groups: dict[str, Mapping[str, Any]] = {}
+        self.differences: list[Mapping[str, Any]] = []
+        self.waiting: list[int] = []
+        """Rows without a match at the end of each micro-batch."""
+        self.batches: dict[int, tuple[float, float]] = {}
+        """Of each micro-batch with data: when it ended, and milliseconds in the operator."""
+        self.state_rows = 0
+
+    def take(self, frame: Any, batch: int) -> None:
+        for row in frame.collect():
+            if row.kind == "progress":
+                self.groups[row.id.rpartition("/")[2]] = row
+            else:
+                self.differences.append(row)
+        self.waiting.append(self.total("unmatched"))
+
+    def total(self, name: str) -> int:
+        return sum(row[name] for row in self.groups.values())
+
+    def look(self, progresses: Any) -> None:
+        for progress in progresses:
+            if progress["numInputRows"]:
+                start = datetime.fromisoformat(progress["timestamp"]).timestamp()
+                end = start + progress["durationMs"]["triggerExecution"] / 1000
+                (operator,) = progress["stateOperators"]
+                self.batches[progress["batchId"]] = (end, operator["allUpdatesTimeMs"])
+                self.state_rows = operator["numRowsTotal"]
+
+
+def measure(minutes: float = 30, rate: float = 20_000) -> Mapping[str, Bound]:
     import firesteel as fs
-    from firesteel import sinks
 
+    jobs = load_module("monitor-throughput")
     spark = fs.session({"spark.sql.shuffle.partitions": "2"})
     place = Path(tempfile.mkdtemp(prefix="firesteel-soak-"))
-    waiting: list[int] = []
-    lags: list[float] = []
-    differences: list[Mapping[str, Any]] = []
-    groups: dict[str, Mapping[str, Any]] = {}
-
-    def take(row: Mapping[str, Any]) -> None:
-        if row["kind"] == "progress":
-            groups[row["id"].rpartition("/")[2]] = row
-        else:
-            differences.append(row)
-
-    queries = []
+    watched, samples, queries = Watched(), list[tuple[int, float]](), list[Any]()
     try:
         sides = []
-        for name, job in zip(("left", "right"), jobs(spark), strict=True):
+        for name, job in (("left", jobs.first), ("right", jobs.second)):
+            views = job(jobs.events(rows(spark, int(rate))))
+            writer = views.writeStream.format("parquet").option("path", str(place / name))
+            writer = writer.option("checkpointLocation", str(place / f"{name}-state"))
             (place / name).mkdir()
-            out = job.writeStream.format("parquet").option("path", str(place / name))
-            queries.append(
-                out.option("checkpointLocation", str(place / f"{name}-state"))
-                .trigger(processingTime="1 second")
-                .start()
-            )
-            sides.append(spark.readStream.schema(job.schema).parquet(str(place / name)))
+            queries.append(writer.trigger(processingTime="1 second").start())
+            sides.append(spark.readStream.schema(views.schema).parquet(str(place / name)))
         found = fs.monitor_equivalence(
             *sides, dependence=fs.unordered(), watermark=("ts", "10 minutes"), progress=True, unmatched_at_most=10**7
         )
-        writer = found.writeStream.foreachBatch(sinks.callback(take, progress=True))
+        writer = found.writeStream.foreachBatch(watched.take)
         monitor = writer.option("checkpointLocation", str(place / "monitor-state")).start()
         queries.append(monitor)
-        samples: list[tuple[int, float]] = []
-        spent: dict[int, tuple[int, int]] = {}
-        for _ in range(SAMPLES):
-            time.sleep(60 * MINUTES / SAMPLES)
-            waiting.append(sum(row["unmatched"] for row in groups.values()))
-            lags.append(max((row["lag"] for row in groups.values()), default=0.0))
-            state = monitor.lastProgress["stateOperators"][0]["numRowsTotal"] if monitor.lastProgress else 0
-            samples.append((state, sum(memory(spark))))
-            for progress in monitor.recentProgress:
-                if progress["batchId"] not in spent and progress["numInputRows"]:
-                    operator = progress["stateOperators"][0]["allUpdatesTimeMs"]
-                    spent[progress["batchId"]] = (operator, progress["durationMs"]["triggerExecution"])
+        begin = time.monotonic()
+        while time.monotonic() - begin < 60 * minutes:
+            time.sleep(A_SAMPLE)
+            watched.look(monitor.recentProgress)
+            samples.append((watched.state_rows, memory(spark)))
             for query in queries:
                 assert query.isActive, query.exception()
+            said = f"{watched.total('matched'):,} pairs, {watched.total('unmatched'):,} rows wait"
+            print(f"{time.monotonic() - begin:.0f} s: {said}, {samples[-1][1]:.0f} MB", file=sys.stderr, flush=True)
+        lasted = time.monotonic() - begin
+        came = list(arrivals(place / "monitor-state"))
     finally:
         for query in queries:
             query.stop()
         shutil.rmtree(place, ignore_errors=True)
-    second, third = samples[SAMPLES // 3 : 2 * SAMPLES // 3], samples[2 * SAMPLES // 3 :]
-    rows, megabytes = (mean(each[at] for each in third) / max(1, mean(each[at] for each in second)) for at in (0, 1))
-    matched = sum(row["matched"] for row in groups.values())
-    print(f"{MINUTES:g} minutes, {RATE:,} events a second asked for; load {os.getloadavg()[0]:.1f}")
-    print(f"matched {matched:,} pairs, {matched / (60 * MINUTES):,.0f} a second; differences: {len(differences)}")
-    print(
-        f"unmatched at the ends of batches: mean {mean(waiting):,.0f}, {100 * mean(waiting) / RATE:.2f}% of a second's"
-    )
-    print(f"records (the paper: {PAPERS}%); the oldest had waited {max(lags):.1f} s at most")
-    operator, batches = sum(each[0] for each in spent.values()), [each[1] / 1000 for each in spent.values()]
+    late = [watched.batches[batch][0] - at for batch, at in came if batch in watched.batches]
+    a_third = len(samples) // 3
+    thirds = samples[a_third : 2 * a_third], samples[2 * a_third :]
+    kept, megabytes = ([mean(each[at] for each in third) for third in thirds] for at in (0, 1))
+    matched, waiting = watched.total("matched"), watched.waiting[len(watched.waiting) // 3 :]
+    achieved = matched / VIEWS / lasted
+    share = 100 * mean(waiting) / (2 * VIEWS * achieved)
+    operator = sum(spent for _, spent in watched.batches.values())
+    load = os.getloadavg()[0]
+    print(f"{minutes:g} minutes at {rate:,.0f} events a second; {achieved:,.0f} were done; load {load:.1f}")
+    print(f"matched {matched:,} pairs in {len(watched.batches)} micro-batches; differences: {len(watched.differences)}")
+    print(f"unmatched at the ends of micro-batches: mean {mean(waiting):,.0f}, which is {share:.1f}% of the records")
+    print(f"of one second (the paper: {PAPERS}%)")
     print(f"in the operator: {1000 * operator / max(1, 2 * matched):.1f} us a record")
-    print(f"from the arrival of rows to their verdicts: mean {mean(batches):.1f} s, {max(batches):.1f} s at most")
-    print(f"state rows: last third / second third {rows:.2f}; memory {megabytes:.2f}")
+    print(f"from the arrival of a file to the verdicts on its rows: mean {mean(late):.1f} s, {max(late):.1f} s at most")
+    print(f"state rows: {kept[0]:.0f}, then {kept[1]:.0f}; memory: {megabytes[0]:.0f} MB, then {megabytes[1]:.0f} MB")
     return {
-        "state rows": Bound(rows, at_most=1.1),
-        "memory": Bound(megabytes, at_most=1.1),
-        "differences": Bound(len(differences), at_most=0),
+        "state rows": Bound(kept[1] / max(1, kept[0]), at_most=1.1),
+        "memory": Bound(megabytes[1] / megabytes[0], at_most=1.1),
+        "differences": Bound(len(watched.differences), at_most=0),
+        "pairs": Bound(matched, at_least=1),
     }

@@ -1,13 +1,18 @@
 """What a monitor costs: a backlog of events, drained by two pipelines with the matcher behind their joins.
 
 The baseline is the paper's: the same query with a dummy in the matcher's place, which takes the rows and ignores them.
-Both sides run in one session, in alternating rounds. EVENTS and ROUNDS make it shorter.
+All run in one session, in alternating rounds. The aggregation that follows in the paper's application is left out: it
+is the same work on both sides, and would only bring the ratio closer to 1.
+
+`--seconds` is how long the backlog lasts, at the rate that is measured first; `--rounds` how often it is drained;
+`--a-file` how many events a file has.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,54 +22,63 @@ from typing import Any
 
 from run import Bound
 
-EVENTS = int(os.environ.get("EVENTS", "3_000_000"))  # more than 60 seconds at the paper's 45,000 a second
-ROUNDS = int(os.environ.get("ROUNDS", "5"))
-FILES = 30
 PAPERS = 45_000
+"""Events a second in the paper."""
+SHORT = 4
+"""Files to warm up with, and to find the rate."""
 CAMPAIGNS, ADS = 100, 10
 PARSED = "id BIGINT, ad BIGINT, kind STRING, ts TIMESTAMP"
 
 
-def backlog(spark: Any, folder: Path, events: int, files: int = FILES) -> None:
-    """Events as JSON texts, as they would come from a topic."""
+def events(numbers: Any) -> Any:
+    """Numbers (`id`) as events: JSON texts, as they would come from a topic. A third of them are views."""
     from pyspark.sql import functions as F
 
-    each = events // files
-    for number in range(files):
-        rows = spark.range(number * each, (number + 1) * each, 1, 2).select(
-            F.to_json(
-                F.struct(
-                    F.col("id"),
-                    (F.col("id") * 7919 % (CAMPAIGNS * ADS)).alias("ad"),
-                    F.element_at(
-                        F.array(F.lit("view"), F.lit("click"), F.lit("purchase")), (F.col("id") % 3 + 1).cast("int")
-                    ).alias("kind"),
-                    F.timestamp_millis((F.lit(1_900_000_000_000) + F.col("id") / 45).cast("bigint")).alias("ts"),
-                )
-            ).alias("value")
-        )
-        rows.write.parquet(str(folder / f"part-{number}"))
-        for file in (folder / f"part-{number}").glob("*.parquet"):
-            file.rename(folder / f"{number:04}-{file.name}")
-        shutil.rmtree(folder / f"part-{number}")
+    kinds = F.array(F.lit("view"), F.lit("click"), F.lit("purchase"))
+    event = F.struct(
+        F.col("id"),
+        (F.col("id") * 7919 % (CAMPAIGNS * ADS)).alias("ad"),
+        F.element_at(kinds, (F.col("id") % 3 + 1).cast("int")).alias("kind"),
+        F.timestamp_millis((F.lit(1_900_000_000_000) + F.col("id") / 45).cast("bigint")).alias("ts"),
+    )
+    return numbers.select(F.to_json(event).alias("value"))
 
 
-def pipelines(spark: Any, folder: Path, per_batch: int = 2) -> tuple[Any, Any]:
-    """Two versions of the benchmark's pipeline: JSON, filter, projection, join with the campaigns."""
+def backlog(spark: Any, folder: Path, files: int, a_file: int) -> Any:
+    """So many files of so many events, and the stream that reads them, two at a time."""
+    events(spark.range(0, files * a_file, 1, files)).write.parquet(str(folder))
+    for number, file in enumerate(sorted(folder.glob("*.parquet"))):
+        os.utime(file, (1_000_000 + number, 1_000_000 + number))
+    return spark.readStream.schema("value STRING").option("maxFilesPerTrigger", 2).parquet(str(folder))
+
+
+def first(texts: Any) -> Any:
+    """One version of the pipeline: JSON as a struct, filter, join with the campaigns."""
     from pyspark.sql import functions as F
 
-    texts = spark.readStream.schema("value STRING").option("maxFilesPerTrigger", per_batch).parquet(str(folder))
-    table = spark.range(CAMPAIGNS * ADS).selectExpr("id AS ad", f"id DIV {ADS} AS campaign").persist()
     parsed = texts.select(F.from_json("value", PARSED).alias("event")).select("event.*")
-    left = parsed.where("kind = 'view'").select("ad", "ts").join(F.broadcast(table), "ad")
+    return _joined(parsed.where("kind = 'view'").select("ad", "ts"))
+
+
+def second(texts: Any) -> Any:
+    """Another one: field by field."""
+    from pyspark.sql import functions as F
+
     field = F.get_json_object
-    right = texts.where(field("value", "$.kind") == "view").select(
+    views = texts.where(field("value", "$.kind") == "view").select(
         field("value", "$.ad").cast("bigint").alias("ad"), field("value", "$.ts").cast("timestamp").alias("ts")
     )
-    return left, right.join(F.broadcast(table), "ad").select(*left.columns)
+    return _joined(views)
 
 
-def ignored(kept: Sequence[Any] | None, new: Any, now: Any) -> tuple[Any, list[Any], int | None]:
+def _joined(views: Any) -> Any:
+    from pyspark.sql import functions as F
+
+    table = views.sparkSession.range(CAMPAIGNS * ADS).selectExpr("id AS ad", f"id DIV {ADS} AS campaign")
+    return views.join(F.broadcast(table), "ad").select("ad", "ts", "campaign")
+
+
+def ignored(kept: Sequence[Any] | None, new: Any, now: Any, resets: Any) -> tuple[Any, list[Any], int | None]:
     """The dummy: the same operator, shuffle and state, but the rows are not looked at."""
     return ("", b"", None), [], None
 
@@ -86,6 +100,13 @@ def dummy(left: Any, right: Any) -> Any:
     return pairs_query(left, right, ignored, with_places, schema, schema.fieldNames(), 16, delay=delay)
 
 
+FRAMES: Mapping[str, Callable[[Any, Any], Any]] = {
+    "matcher": monitored,
+    "dummy": dummy,
+    "nothing": lambda left, right: left.unionAll(right),
+}
+
+
 def drained(frame: Any, place: Path) -> float:
     """Seconds until all events are through."""
     folder = tempfile.mkdtemp(dir=place)
@@ -95,33 +116,37 @@ def drained(frame: Any, place: Path) -> float:
     return time.perf_counter() - start
 
 
-def measure() -> Mapping[str, Bound]:
+def measure(seconds: float = 75, rounds: float = 5, a_file: float = 100_000) -> Mapping[str, Bound]:
     import firesteel as fs
 
+    print(f"this takes about {seconds * (0.5 + 2.5 * rounds) / 60:.0f} minutes ...", file=sys.stderr, flush=True)
     spark = fs.session({"spark.sql.shuffle.partitions": "2"})
     place = Path(tempfile.mkdtemp(prefix="firesteel-throughput-"))
+    took: dict[str, list[float]] = {name: [] for name in FRAMES}
     try:
-        (place / "in").mkdir()
-        backlog(spark, place / "in", EVENTS)
-        left, right = pipelines(spark, place / "in")
-        frames: dict[str, Callable[[Any, Any], Any]] = {
-            "matcher": monitored,
-            "dummy": dummy,
-            "nothing": lambda a, b: a.unionAll(b),
-        }
-        made = {name: make(left, right) for name, make in frames.items()}
-        seconds: dict[str, list[float]] = {name: [] for name in made}
-        for turn in range(ROUNDS + 1):
+        short = backlog(spark, place / "short", SHORT, int(a_file))
+        for make in FRAMES.values():  # to warm up
+            drained(make(first(short), second(short)), place)
+        rate = SHORT * a_file / drained(monitored(first(short), second(short)), place)
+        print(f"warm: {rate:,.0f} events/s", file=sys.stderr, flush=True)
+        files = max(4, round(rate * seconds / a_file))
+        stream = backlog(spark, place / "in", files, int(a_file))
+        made = {name: make(first(stream), second(stream)) for name, make in FRAMES.items()}
+        for number in range(int(rounds)):
             for name, frame in made.items():
-                took = drained(frame, place)
-                if turn:  # the first round warms up
-                    seconds[name].append(took)
+                took[name].append(drained(frame, place))
+                print(f"round {number}, {name}: {took[name][-1]:.1f} s", file=sys.stderr, flush=True)
     finally:
         shutil.rmtree(place, ignore_errors=True)
-    print(f"{EVENTS:,} events, {ROUNDS} rounds, {os.cpu_count()} cores; load {os.getloadavg()[0]:.1f}")
-    for name, some in seconds.items():
-        print(f"  {name:<8} {median(some):7.1f} s {EVENTS / median(some):10,.0f} events/s")
-    ratios = [without / with_ for with_, without in zip(seconds["matcher"], seconds["dummy"], strict=True)]
-    print(f"the matcher's throughput is {median(ratios):.2f} of the dummy's (the paper: 0.95)")
+    load = os.getloadavg()[0]
+    print(f"{files * a_file:,.0f} events, {rounds:g} rounds, {os.cpu_count()} cores; load {load:.1f}")
+    for name, some in took.items():
+        print(f"  {name:<8} {median(some):7.1f} s {files * a_file / median(some):10,.0f} events/s")
+    ratios = [without / with_ for with_, without in zip(took["matcher"], took["dummy"], strict=True)]
+    print(f"the matcher's throughput is {median(ratios):.3f} of the dummy's (the paper: 0.95); by round: ", end="")
+    print(", ".join(f"{ratio:.3f}" for ratio in ratios))
     print(f"the paper's rate: {PAPERS:,} events/s")
-    return {"of the dummy's throughput": Bound(median(ratios), at_least=0.9)}
+    return {
+        "of the dummy's throughput": Bound(median(ratios), at_least=0.9),
+        "seconds of backlog": Bound(median(took["matcher"]), at_least=min(60, 0.8 * seconds)),
+    }

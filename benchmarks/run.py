@@ -1,4 +1,4 @@
-"""Runs one benchmark by name: `python benchmarks/run.py logic`.
+"""Runs one benchmark by name: `python benchmarks/run.py logic`. Some take numbers: `... monitor-soak --minutes 3`.
 
 Both sides are measured in this one run. A readable table comes first; the last line is JSON, with one entry for every
 bound that was promised: {"benchmark": "logic", "bounds": {"doubling": {"measured": 1.98, "at_most": 2.2}}, "ok": true}
@@ -40,10 +40,20 @@ def names() -> list[str]:
     return sorted(path.stem for path in HERE.glob("*.py") if path.stem != "run")
 
 
-def load(name: str) -> Callable[[], Mapping[str, Bound]]:
+def load(name: str) -> Callable[..., Mapping[str, Bound]]:
     """The `measure` function of a benchmark: prints its table, returns its bounds."""
-    measure: Callable[[], Mapping[str, Bound]] = load_module(name).measure
+    measure: Callable[..., Mapping[str, Bound]] = load_module(name).measure
     return measure
+
+
+def numbers(arguments: list[str]) -> dict[str, float]:
+    """Arguments of `measure`.
+
+    >>> numbers(["--minutes", "3"])
+    {'minutes': 3.0}
+    """
+    pairs = zip(arguments[::2], arguments[1::2], strict=True)
+    return {option.removeprefix("--").replace("-", "_"): float(value) for option, value in pairs}
 
 
 def load_module(name: str) -> Any:
@@ -58,11 +68,11 @@ def load_module(name: str) -> Any:
 def main(arguments: list[str]) -> int:
     # Benchmarks import this file as `run`; it must be the same module object that is running now.
     sys.modules["run"] = sys.modules[__name__]
-    if len(arguments) != 1 or arguments[0] not in names():
+    if not arguments or arguments[0] not in names():
         print(f"usage: python benchmarks/run.py NAME, with NAME one of: {', '.join(names())}", file=sys.stderr)
         return 2
-    (name,) = arguments
-    bounds = load(name)()
+    name, *more = arguments
+    bounds = load(name)(**numbers(more))
     ok = all(bound.ok for bound in bounds.values())
     print(json.dumps({"benchmark": name, "bounds": {k: b.as_json() for k, b in bounds.items()}, "ok": ok}))
     return 0 if ok else 1

@@ -13,29 +13,26 @@ goes wherever its word goes.
 
 from __future__ import annotations
 
-import shutil
-import socket
-import subprocess
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import pandas as pd
 import pytest
+import redis_here
 from hypothesis import strategies as st
 from pyspark import cloudpickle
 from pyspark.sql import DataFrame
+from redis_here import redis_client, redis_server
 
 import firesteel as fs
 from firesteel import perturb
 from firesteel import strategies as ss
 
 pytestmark = pytest.mark.slow
-cloudpickle.register_pickle_by_value(sys.modules[__name__])  # Spark's workers cannot import this file
+for module in (sys.modules[__name__], redis_here):  # Spark's workers cannot import these files
+    cloudpickle.register_pickle_by_value(module)
 
 WORDS = "word STRING, ends STRING"  # a word, or the name of the document that ends here
 OUTPUT = "document STRING, topic STRING"
@@ -105,70 +102,6 @@ def most_frequent(counts: Mapping[str, int]) -> str | None:
     return min(counts, key=lambda topic: (-counts[topic], topic), default=None)
 
 
-# --- Redis ----------------------------------------------------------------------------------------
-
-
-@contextmanager
-def redis_client(port: int) -> Iterator[Callable[..., Any]]:
-    """As much of a client as is needed here: a function that sends a command, and returns the reply."""
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection, connection.makefile("rb") as replies:
-
-        def command(*words: str) -> Any:
-            parts = [word.encode() for word in words]
-            sent = b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts)
-            connection.sendall(b"*%d\r\n%s" % (len(parts), sent))
-            return reply()
-
-        def reply() -> Any:
-            line = replies.readline()
-            kind, rest = line[:1], line[1:-2]
-            match kind:
-                case b"+":
-                    return rest.decode()
-                case b":":
-                    return int(rest)
-                case b"$":
-                    return None if rest == b"-1" else replies.read(int(rest) + 2)[:-2].decode()
-                case b"*":
-                    return [reply() for _ in range(int(rest))]
-                case _:
-                    raise ConnectionError(f"Redis says {line!r}")
-
-        yield command
-
-
-@contextmanager
-def redis_server(folder: Path, topics: Mapping[str, str]) -> Iterator[int]:
-    """A Redis of our own with the topics of some words, on a free port of this machine only; it keeps nothing."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    options = {"port": port, "bind": "127.0.0.1", "save": "", "appendonly": "no", "logfile": "redis.log"}
-    arguments = [part for name, value in options.items() for part in (f"--{name}", str(value))]
-    process = subprocess.Popen(["redis-server", *arguments], cwd=folder)
-    try:
-        wait_for(process, port, folder / "redis.log")
-        with redis_client(port) as redis:
-            for word, topic in topics.items():
-                redis("SET", word, topic)
-        yield port
-    finally:
-        process.kill()  # it has nothing to save
-        process.wait()
-
-
-def wait_for(process: subprocess.Popen[bytes], port: int, log: Path, seconds: float = 20) -> None:
-    until = time.monotonic() + seconds
-    while True:
-        try:
-            with redis_client(port) as redis:
-                assert redis("PING") == "PONG"
-                return
-        except OSError:
-            if process.poll() is not None or time.monotonic() > until:
-                raise RuntimeError(f"redis-server does not answer: {log.read_text() if log.exists() else ''}") from None
-            time.sleep(0.05)
-
-
 # --- the test -------------------------------------------------------------------------------------
 
 TOPICS = {"goal": "sport", "match": "sport", "party": "politics", "vote": "politics", "band": "music"}
@@ -190,8 +123,7 @@ PER_DOCUMENT = fs.same_key("document")
 
 @pytest.fixture(scope="module")
 def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TopicCount]:
-    if shutil.which("redis-server") is None:
-        pytest.skip("redis-server is not installed: on Debian, sudo apt-get install redis-server")
+    redis_here.skip_without_server()
     with redis_server(tmp_path_factory.mktemp("redis"), TOPICS) as port:
         yield TopicCount(port)
 

@@ -93,6 +93,7 @@ def monitor_equivalence(
     overflow: Literal["shed", "stop"] = "shed",
     progress: bool = False,
     groups: int = 16,
+    resets: DataFrame | None = None,
 ) -> DataFrame:
     """Two streaming DataFrames that should be equivalent, as one streaming DataFrame of how they differ.
 
@@ -110,6 +111,9 @@ def monitor_equivalence(
     some were dropped; with `overflow="stop"` the query fails instead. "progress", if asked for: one row for each group
     and micro-batch, with `unmatched`, `matched`, `quarantined`, and `lag`, the seconds that the oldest row has waited.
 
+    `resets` is a streaming DataFrame of keys that are to be compared anew: its columns are those of the key. If there
+    is a `watermark`, its column says from which event time on; else it is from this micro-batch on.
+
     >>> import firesteel as fs
     >>> spark = fs.session()
     >>> numbers = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 2).load()
@@ -120,7 +124,7 @@ def monitor_equivalence(
     """
     from firesteel.monitoring.matching.plan import require_count, spread
     from firesteel.monitoring.matching.step import with_places
-    from firesteel.spark.monitor.arguments import require_same_schema, require_streaming, watermarked
+    from firesteel.spark.monitor.arguments import require_same_schema, require_streaming, resetting, watermarked
     from firesteel.spark.monitor.pairs import pairs_query
     from firesteel.spark.monitor.values import without_metadata
 
@@ -146,13 +150,31 @@ def monitor_equivalence(
     if column is not None:
         left, delay = watermarked("left", left, column, wait)
         right, _ = watermarked("right", right, column, wait)
+    if resets is not None:
+        if not how.pairing.key:
+            raise InvalidArgument(
+                f"resets=... does not go with {dependence!r}, which has no keys: start with a new checkpointLocation "
+                "to compare anew"
+            )
+        resets = resetting(resets, left, [*how.pairing.key, *([] if column is None else [column])])
     if not how.columns:
         warnings.warn(
             f"{dependence!r} with {how.pairing.equality!r} does not reduce to columns that Spark can spread rows by, "
             "so all rows go through one task",
             stacklevel=3,
         )
-    return pairs_query(left, right, how.pairing.step, with_places, schema, how.columns, how.groups, delay=delay)
+    return pairs_query(
+        left,
+        right,
+        how.pairing.step,
+        with_places,
+        schema,
+        how.columns,
+        how.groups,
+        delay=delay,
+        resets=resets,
+        is_mark=how.pairing.is_mark if how.pairing.barriers else None,
+    )
 
 
 def _watermark(given: Any) -> tuple[str | None, str | None]:

@@ -38,6 +38,9 @@ def main(folder: Path, once: bool) -> None:
     while not once:
         if any(query.lastProgress is not None and query.lastProgress["numInputRows"] for query in queries):
             print("running", flush=True)
+        for query in queries:
+            if not query.isActive:
+                raise RuntimeError("a query ended") from query.exception()
         time.sleep(0.2)
     for query in queries:
         query.awaitTermination()

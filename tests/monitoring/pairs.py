@@ -1,7 +1,7 @@
 """Pairs of streams for monitors of equivalence, and what one `Matcher` for each key says about them."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import firesteel as fs
@@ -26,6 +26,14 @@ DEPENDENCES = {
     "depends": fs.same_key("pair") & fs.depends(near),
     "key or barrier": fs.same_key("pair") & (fs.same_key("kind") | fs.barrier(is_mark)),
 }
+ALONE = {
+    "ordered": fs.ordered(),
+    "barrier": fs.barrier(is_mark),
+    "depends": fs.depends(near),
+    "key or barrier": fs.same_key("kind") | fs.barrier(is_mark),
+    "two keys in turn": fs.same_key("kind") | fs.same_key("n"),
+}
+"""None of these reduces to columns."""
 EQUALITIES = {
     "exact": None,
     "close": fs.equality(abs_tol=0.1),
@@ -48,6 +56,29 @@ def drawn(draw: random.Random, number: int, batches: int) -> Pair:
     for _ in range(draw.choice([0, 0, 1, 1, 2, 3])):
         damage(draw, right, number)
     return Pair(tuple(zip(cut(draw, left, batches), cut(draw, right, batches), strict=True)))
+
+
+def odd_deliveries(first: int) -> dict[str, Pair]:
+    """Pairs in which something goes wrong with whole batches, by what it is; they are numbered from `first` on."""
+    some = dict.fromkeys(("long", "left alone", "right alone", "right stops", "twice", "late"))
+    for number, name in enumerate(some, first):
+        length = 600 if name == "long" else 12
+        kinds = ["mark" if at % 20 == 19 else "abc"[at % 3] for at in range(length)]
+        rows = [
+            Record(pair=number, kind=kind, n=float(at), ts=START + timedelta(seconds=at % 60))
+            for at, kind in enumerate(kinds)
+        ]
+        a, b, c, d = (rows[at * length // 4 : (at + 1) * length // 4] for at in range(4))
+        sides = {
+            "long": ([a, b, c, d], [a, b, c, d[:50] + d[51:]]),  # much longer than the others, and a row is lost
+            "left alone": ([a, b, c, d], [[], [], [], []]),
+            "right alone": ([[], [], [], []], [a, b, c, d]),
+            "right stops": ([a, b, c, d], [a, b, [], []]),
+            "twice": ([a, b, c, d], [a, b, b + c, d]),
+            "late": ([a, b, c, d], [[], b, c, d + a]),
+        }[name]
+        some[name] = Pair(tuple(zip(*sides, strict=True)))
+    return some
 
 
 def row(draw, number, at):
@@ -87,6 +118,7 @@ class Expected:
 
     difference: object  # (side, batch, record, record of the other side) or None
     waiting: tuple
+    matched: int = field(default=0, compare=False)
 
 
 def expected(pair: Pair, dependence, equal) -> dict:
@@ -104,7 +136,7 @@ def expected(pair: Pair, dependence, equal) -> dict:
                 mismatch = matcher.mismatch
                 difference = (mismatch.side, number, mismatch.record, mismatch.blocked_by[1])
         left, right = ((), ()) if difference else matcher.unmatched
-        found[key] = Expected(difference, (tuple(left), tuple(right)))
+        found[key] = Expected(difference, (tuple(left), tuple(right)), matcher.counts.matched)
     return found
 
 

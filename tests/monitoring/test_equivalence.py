@@ -9,46 +9,84 @@ import pytest
 import firesteel as fs
 from firesteel import Record
 from tests.monitoring.files import Files, started, written
-from tests.monitoring.pairs import DEPENDENCES, EQUALITIES, SCHEMA, START, drawn, expected
+from tests.monitoring.pairs import (
+    ALONE,
+    DEPENDENCES,
+    EQUALITIES,
+    SCHEMA,
+    START,
+    Pair,
+    drawn,
+    expected,
+    odd_deliveries,
+)
 
-PAIRS, BATCHES = 500, 4
+PAIRS, BATCHES, GROUPS = 500, 4, 5
 CASES = {
     "same_key": (DEPENDENCES["same_key"], None),
     "barrier": (DEPENDENCES["barrier"], None),
     "depends": (DEPENDENCES["depends"], None),
     "close": (DEPENDENCES["key or barrier"], EQUALITIES["close"]),
-    "unordered": (fs.unordered(), None),
 }
+LONG = PAIRS  # the first of the odd deliveries
+IN_ONE_TASK = ("ordered", "barrier", "depends")
+SHED = 50
 
 
 def record(row):
     return Record(pair=row.pair, kind=row.kind, n=row.n, ts=row.ts and row.ts.astimezone(START.tzinfo))
 
 
+def in_short(row):
+    """A difference as `expected` tells it."""
+    odd, other, place = (
+        (row.left, row.right, row.left_place) if row.side == "left" else (row.right, row.left, row.right_place)
+    )
+    return row.side, place.batch, record(odd), record(other)
+
+
 @pytest.fixture(scope="module")
 def pairs():
     draw = random.Random(24)
-    return [drawn(draw, number, BATCHES) for number in range(PAIRS)]
+    return [*(drawn(draw, number, BATCHES) for number in range(PAIRS)), *odd_deliveries(LONG).values()]
+
+
+def sides(files):
+    stream = files.stream()
+    return [stream.where(f"side = {side}").select("pair", "kind", "n", "ts") for side in (0, 1)]
 
 
 @pytest.fixture(scope="module")
-def found(spark, pairs, tmp_path_factory):
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("pairs")
+
+
+@pytest.fixture(scope="module")
+def files(spark, folder):
+    return Files(spark, folder / "in", f"file INT, side INT, {SCHEMA}", per_batch=2)
+
+
+@pytest.fixture(scope="module")
+def found(spark, pairs, files, folder):
     """What each of the monitors put out. All read the same files; each was started again in the middle."""
-    folder = tmp_path_factory.mktemp("pairs")
-    files = Files(spark, folder / "in", f"file INT, side INT, {SCHEMA}", per_batch=2)
-    stream = files.stream()
-    left, right = (stream.where(f"side = {side}").select("pair", "kind", "n", "ts") for side in (0, 1))
+    left, right = sides(files)
+    resets = Files(spark, folder / "resets", "pair INT")
+    by_pair = {"dependence": fs.same_key("pair"), "groups": GROUPS}
     frames = {
         name: fs.monitor_equivalence(
-            left,
-            right,
-            dependence=dependence,
-            equal=equal,
-            watermark=("ts", "1 hour") if name == "unordered" else None,
-            groups=5,
+            left, right, dependence=dependence, equal=equal, groups=GROUPS, progress=name == "same_key"
         )
         for name, (dependence, equal) in CASES.items()
     }
+    frames["unordered"] = fs.monitor_equivalence(
+        left, right, dependence=fs.unordered(), watermark=("ts", "1 hour"), groups=GROUPS
+    )
+    frames["resets"] = fs.monitor_equivalence(left, right, resets=resets.stream(), **by_pair)
+    frames["shed"] = fs.monitor_equivalence(left, right, unmatched_at_most=SHED, **by_pair)
+    for name in IN_ONE_TASK:
+        one = [side.where(f"pair = {LONG}") for side in (left, right)]
+        with pytest.warns(UserWarning, match="all rows go through one task"):
+            frames[f"{name} alone"] = fs.monitor_equivalence(*one, dependence=ALONE[name])
     halves = [range(BATCHES // 2), range(BATCHES // 2, BATCHES)]
     for half in halves:
         for number in half:
@@ -58,15 +96,17 @@ def found(spark, pairs, tmp_path_factory):
                 for pair, streams in enumerate(pairs)
                 for r in streams.batches[number][side]
             )
-        if half is halves[-1]:  # a row on both sides that moves the watermark past all others
+        if half is halves[-1]:
+            # a row on both sides that moves the watermark past all others
             files.batch([(0, side, -1, "end", 0.0, START + timedelta(days=1)) for side in (0, 1)])
+            resets.batch([(pair,) for pair in range(0, len(pairs), 2)])
         for query in [started(frame, folder / name) for name, frame in frames.items()]:
             query.awaitTermination()
     return {name: written(frame, folder / name) for name, frame in frames.items()}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in CASES if name != "unordered"])
+@pytest.mark.parametrize("name", CASES)
 def test_as_one_matcher_a_key(found, pairs, name):
     dependence, equal = CASES[name]
     wanted = {}
@@ -76,15 +116,125 @@ def test_as_one_matcher_a_key(found, pairs, name):
                 wanted[number] = outcome.difference
     told = {}
     for row in found[name]:
+        if row.kind == "progress":
+            continue
         assert row.kind == "difference"
-        odd, other = (row.left, row.right) if row.side == "left" else (row.right, row.left)
-        place = row.left_place if row.side == "left" else row.right_place
+        _, _, odd, _ = difference = in_short(row)
         assert odd.pair not in told
-        told[odd.pair] = (row.side, place.batch, record(odd), record(other))
+        told[odd.pair] = difference
+        place = row.left_place if row.side == "left" else row.right_place
         assert row.key == f"pair={odd.pair}"
         assert row.id == f"pair={odd.pair}/{row.side}/{place.batch}/{place.partition}/{place.position}"
     assert told == wanted
     assert 50 < len(wanted) < PAIRS - 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", IN_ONE_TASK)
+def test_in_one_task_as_one_matcher(found, pairs, name):
+    (wanted,) = expected(pairs[LONG], ALONE[name], None).values()
+    assert [in_short(row) for row in found[f"{name} alone"]] == [wanted.difference]
+    assert wanted.difference[1] == 3  # in the last batch, after restart
+
+
+@pytest.mark.slow
+def test_progress_counts_what_matchers_count(found, pairs):
+    matched = waiting = rest = 0
+    for pair in pairs:
+        matcher = fs.Matcher(fs.same_key("pair"))
+        for sides in pair.batches:
+            for side, rows in zip((matcher.left, matcher.right), sides, strict=True):
+                for r in rows:
+                    if matcher.verdict is fs.Verdict.INCONCLUSIVE:
+                        side(r)
+        rows = sum(len(side) for sides in pair.batches for side in sides)
+        matched += matcher.counts.matched
+        if matcher.verdict is fs.Verdict.FALSE:
+            rest += rows - 2 * matcher.counts.matched - 2  # but for the two that the difference names
+        else:
+            waiting += rows - 2 * matcher.counts.matched
+    last = {}
+    for row in sorted(found["same_key"], key=lambda row: row.time):
+        if row.kind == "progress":
+            last[row.id.rpartition("/")[2]] = row
+    assert len(last) == GROUPS
+    assert sum(row.matched for row in last.values()) == matched + 1  # the row that moves the watermark
+    assert sum(row.unmatched for row in last.values()) == waiting
+    assert sum(row.quarantined for row in last.values()) == rest
+    assert max(row.lag for row in last.values()) > 0  # sides that stopped, or are empty
+
+
+@pytest.mark.slow
+def test_deliveries_that_go_wrong(found):
+    odd = {name: (number, pair) for number, (name, pair) in enumerate(odd_deliveries(LONG).items(), LONG)}
+    differing = {row.key: row for row in found["same_key"] if row.kind == "difference"}
+    told = {name: differing.get(f"pair={number}") for name, (number, _) in odd.items()}
+    assert {name: row and (row.side, in_short(row)[1]) for name, row in told.items()} == {
+        "long": ("right", 3),
+        "left alone": None,  # whatever waits can still be matched
+        "right alone": None,
+        "right stops": None,
+        "twice": ("right", 2),
+        "late": ("right", 1),
+    }
+    unmatched = {
+        name: Counter((row.side, (row.left or row.right).n) for row in found["unordered"] if number == pair_of(row))
+        for name, (number, _) in odd.items()
+    }
+    assert unmatched == {
+        "long": {("left", 500.0): 1},
+        "left alone": {("left", float(n)): 1 for n in range(12)},
+        "right alone": {("right", float(n)): 1 for n in range(12)},
+        "right stops": {("left", float(n)): 1 for n in range(6, 12)},
+        "twice": {("right", float(n)): 1 for n in range(3, 6)},
+        "late": {},
+    }
+
+
+def pair_of(row):
+    return (row.left or row.right).pair
+
+
+@pytest.mark.slow
+def test_keys_that_are_reset_are_compared_anew(found, pairs):
+    wanted = Counter()
+    for number, pair in enumerate(pairs):
+        whole = expected(pair, fs.same_key("pair"), None)
+        first = expected(Pair(pair.batches[:2]), fs.same_key("pair"), None)
+        for outcome in (first if any(each.difference for each in first.values()) else whole).values():
+            if outcome.difference is not None:
+                wanted[outcome.difference] += 1
+        if number % 2 == 0 and any(each.difference for each in first.values()):
+            rest = Pair((((), ()), ((), ()), *pair.batches[2:]))
+            for outcome in expected(rest, fs.same_key("pair"), None).values():
+                if outcome.difference is not None:
+                    wanted[outcome.difference] += 1
+    assert Counter(map(in_short, found["resets"])) == wanted
+    ids = [row.id for row in found["resets"]]
+    assert len(set(ids)) == len(ids) > len({row.key for row in found["resets"]}) + 10
+
+
+@pytest.mark.slow
+def test_what_is_shed_is_said_and_gives_no_false_alarm(found, pairs):
+    wanted = set()
+    for pair in pairs:
+        for outcome in expected(pair, fs.same_key("pair"), None).values():
+            wanted.add(outcome.difference)
+    kinds = Counter(row.kind for row in found["shed"])
+    assert kinds.keys() == {"shed", "difference"}
+    assert all(in_short(row) in wanted for row in found["shed"] if row.kind == "difference")
+    assert all(row.unmatched <= SHED // GROUPS for row in found["shed"] if row.kind == "shed")
+
+
+@pytest.mark.slow
+def test_too_much_that_waits_stops_the_query_where_it_is_asked_to(found, files, tmp_path):
+    from pyspark.errors import StreamingQueryException
+
+    stopping = fs.monitor_equivalence(
+        *sides(files), dependence=fs.same_key("pair"), unmatched_at_most=5, overflow="stop"
+    )
+    with pytest.raises(StreamingQueryException, match="rows wait for their match, and unmatched_at_most allows 1 here"):
+        started(stopping, tmp_path).awaitTermination()
 
 
 @pytest.mark.slow
@@ -130,6 +280,13 @@ def test_frames_that_cannot_be_compared_are_refused_before_anything_starts(spark
         fs.monitor_equivalence(stream, stream, dependence=fs.same_key("user"))
     with pytest.raises(fs.InvalidArgument, match="overflow='drop'"):
         fs.monitor_equivalence(stream, stream, overflow="drop", **by_key)
+    with pytest.raises(fs.InvalidArgument, match=r"resets=... does not go with ordered.*new checkpointLocation"):
+        fs.monitor_equivalence(stream, stream, dependence=fs.ordered(), resets=stream)
+    with pytest.raises(fs.InvalidArgument, match="has no column 'value' of the type bigint"):
+        fs.monitor_equivalence(stream, stream, resets=stream.selectExpr("CAST(value AS INT)"), **by_key)
+    with pytest.raises(fs.InvalidArgument, match=r"a reset has 'value', 'timestamp'"):
+        only = stream.select("value")
+        fs.monitor_equivalence(stream, stream, resets=only, watermark=("timestamp", "1 minute"), **by_key)
     with pytest.raises(fs.InvalidArgument, match=r"watermark=5 \(int\) is not a watermark"):
         fs.monitor_equivalence(stream, stream, watermark=5, **by_key)
 

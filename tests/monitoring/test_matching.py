@@ -10,7 +10,7 @@ import firesteel as fs
 from firesteel.errors import InvalidArgument
 from firesteel.evidence.monitoring import Now
 from firesteel.monitoring.matching.plan import spread
-from firesteel.monitoring.matching.state import POSITION, State, table_of
+from firesteel.monitoring.matching.state import MARK, POSITION, State, table_of
 from firesteel.monitoring.matching.step import with_places
 from firesteel.spark.monitor.values import arrow_column, records_of
 from firesteel.values import schemas
@@ -34,7 +34,7 @@ def table(rows, side, now):
     return with_places(made, side, 0, now)
 
 
-def fed(how, batches, watermarks=None):
+def fed(how, batches, watermarks=None, resets=None):
     """What is said, call by call, and the state at the end."""
     import pyarrow as pa
 
@@ -42,7 +42,11 @@ def fed(how, batches, watermarks=None):
     for number, (left, right) in enumerate(batches):
         now = Now(0 if watermarks is None else watermarks[number], 1000 * number, batch=number)
         new = pa.concat_tables([table(left, 0, now), table(right, 1, now)])
-        kept, some, _ = how.step(kept, new if new.num_rows else None, now)
+        if how.barriers:
+            new = new.append_column(MARK, pa.array(map(how.is_mark, [*left, *right]), pa.bool_()))
+        some_resets = resets[number] if resets else []
+        asked = table(some_resets, 0, now).select([*how.key, *([how.event_time] if how.event_time else [])])
+        kept, some, _ = how.step(kept, new if new.num_rows else None, now, asked if some_resets else None)
         said += some
     return said, State.restore(kept, how.digest)
 
@@ -86,6 +90,10 @@ def test_as_one_matcher_a_key(name, equality):
         for key in wanted:
             assert found.get(key, nothing) == wanted[key], (key, batches)
         assert found.keys() <= wanted.keys()
+        matched = sum(each.matched for each in wanted.values())
+        assert state.counts.matched == matched
+        seen = 2 * matched + 2 * len(said) + (0 if state.waiting is None else state.waiting.num_rows)
+        assert state.counts.quarantined == sum(len(side) for both in batches for side in both) - seen
         differences += sum(each.difference is not None for each in wanted.values())
     assert differences > 8
 
@@ -127,6 +135,44 @@ def test_a_key_reports_its_first_difference_and_is_quarantined():
     assert state.counts.matched == 1
     assert state.counts.quarantined == 3
     assert state.quarantine.num_rows == 2
+
+
+@pytest.mark.parametrize("event_time", [None, "ts"])
+@pytest.mark.parametrize("name", ["same_key", "two keys", "barrier"])
+def test_a_key_that_is_reset_is_compared_anew(name, event_time):
+    """As a new matcher for each key that was reset after its difference; with an event time only on rows from then."""
+    dependence = DEPENDENCES[name]
+    draw = random.Random(f"{name} {event_time}")
+    how = pairing(dependence, event_time=event_time)
+    second = 0
+    for _ in range(60):
+        pairs = [drawn(draw, number, 5) for number in range(3)]
+        batches = [
+            tuple([r for pair in pairs for r in pair.batches[number][side]] for side in (0, 1)) for number in range(5)
+        ]
+        rows = [r for both in batches for side in both for r in side]
+        resets = [draw.sample(rows, min(len(rows), draw.choice([0, 0, 2, 5]))) for _ in batches]
+        wanted = []
+        for key in dict.fromkeys(key_of(dependence, r) for r in rows):
+            matcher, since = fs.Matcher(dependence), START - timedelta(days=1)
+            for number, sides in enumerate(batches):
+                for asked in resets[number]:
+                    if key_of(dependence, asked) == key and matcher.verdict is fs.Verdict.FALSE:
+                        latest = [r.ts for r in resets[number] if key_of(dependence, r) == key][-1]
+                        matcher, since = fs.Matcher(dependence), latest if event_time else since
+                        second += 1
+                for side, some in zip((matcher.left, matcher.right), sides, strict=True):
+                    for r in some:
+                        if key_of(dependence, r) == key and r.ts >= since:
+                            before = matcher.verdict
+                            if before is fs.Verdict.INCONCLUSIVE:
+                                side(r)
+                            if before is not matcher.verdict:
+                                wanted.append((matcher.mismatch.side, number, r))
+        said, _ = fed(how, batches, resets=resets)
+        found = [(each.side, getattr(each, each.side)[0].batch, READ(getattr(each, each.side)[1])) for each in said]
+        assert Counter(found) == Counter(wanted)
+    assert second > 10
 
 
 def test_without_a_key_the_whole_stream_is_quarantined():

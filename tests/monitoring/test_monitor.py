@@ -1,7 +1,8 @@
 """`fs.monitor` on Spark: the rule at every instant of every key, as the formula read on the whole trace."""
 
 import random
-from collections import defaultdict
+import time
+from collections import Counter, defaultdict
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -89,6 +90,37 @@ def test_a_row_says_what_decided_it(of_batches):
         assert row.records
         assert {record.k for record in row.records} == {row.k}
         assert row.records[0].ts == row.records[0].ts.replace(year=2030)
+
+
+# --- keys that finish by the clock ---
+
+CLOSING = fs.eventually(lambda now: total(now) > 3)
+
+
+@pytest.fixture(scope="module")
+def rounds():
+    draw = random.Random(5)
+    return [[(k, draw.randint(0, 4), START) for k in range(KEYS) if draw.random() < 0.5] for _ in range(3)]
+
+
+@pytest.mark.slow
+def test_keys_without_rows_are_finished_by_the_clock_and_begin_anew(spark, rounds, tmp_path):
+    """Between two rounds more time goes by than `idle=`: who has no rows in the next round is finished there."""
+    files = Files(spark, tmp_path / "in", "k INT, n INT, ts TIMESTAMP")
+    frame = fs.monitor(files.stream(), CLOSING, key="k", idle="1 second")
+    wanted, traces, found = Counter(), defaultdict(list), []
+    for rows in rounds:
+        files.batch(rows)
+        found = run(frame, tmp_path)
+        time.sleep(1.5)
+        own = {k: (k, n, ts) for k, n, ts in rows}
+        for key in [key for key in traces if key not in own]:
+            wanted += Counter((key, at) for at in false_instants(CLOSING, traces.pop(key), ended=True))
+        for key, row in own.items():
+            traces[key].append(instant(len(traces[key]), [row]))
+    assert Counter((row.k, row.instant) for row in found) == wanted
+    assert len(wanted) > KEYS // 4
+    assert all(row.decided is None for row in found)
 
 
 # --- windows ---

@@ -21,7 +21,7 @@ from firesteel.spark.monitor import rules
 from firesteel.spark.monitor.values import arrow_column, records_of
 from firesteel.values import schemas
 from firesteel.values.records import canonical
-from tests.monitoring.pairs import DEPENDENCES, EQUALITIES, SCHEMA, START, drawn, expected
+from tests.monitoring.pairs import ALONE, DEPENDENCES, EQUALITIES, SCHEMA, START, drawn, expected
 
 PARSED = schemas.parse(SCHEMA)
 
@@ -89,7 +89,9 @@ def run(task, how, batches, draw, ends=()):
             parts = draw.randint(1, 3)
             for part in range(parts):
                 own = [row for row in rows if row.pair % parts == part]
-                written = on_spark._Packed(PARSED, side)(batches_of(own, PARSED, group_of, draw.randint(1, 9)))
+                is_mark = how.pairing.is_mark if how.pairing.barriers else None
+                pack = on_spark._Packed(PARSED, side, is_mark)
+                written = pack(batches_of(own, PARSED, group_of, draw.randint(1, 9)))
                 for batch in written:
                     frame = batch.to_pandas()
                     for group, some in frame.groupby("group"):
@@ -150,6 +152,30 @@ def test_500_pairs_in_one_query_as_one_matcher_each(task, name, equality):
                 wanted[number] = outcome.difference
     assert told == wanted
     assert len(wanted) > 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ordered", "barrier", "depends", "key or barrier", "two keys in turn"])
+def test_500_pairs_that_do_not_reduce_to_keys_as_one_matcher_each(task, name):
+    """Each pair by itself: all its rows are one stream, in one task."""
+    dependence = ALONE[name]
+    draw = random.Random(name)
+    how = made(dependence, None)
+    assert how.groups == 1
+    differences = 0
+    for number in range(500):
+        pair = drawn(draw, number, 4)
+        rows = run(task, how, batches_with([pair], 4), draw)
+        (wanted,) = expected(pair, dependence, None).values() or (None,)
+        assert len(rows) <= 1
+        told = None
+        for row in rows:
+            odd, other = (row["left"], row["right"]) if row["side"] == "left" else (row["right"], row["left"])
+            told = (row["side"], row[f"{row['side']}_place"]["batch"], record(odd), record(other))
+            assert row["key"] is None
+        assert told == (wanted and wanted.difference), pair
+        differences += told is not None
+    assert 50 < differences < 450
 
 
 @pytest.mark.slow

@@ -1,13 +1,14 @@
 """The Yahoo streaming benchmark in small: ads that people see and click, and the campaigns that they belong to.
 
 Two jobs say which view of an ad counts for which campaign, and in which window of ten seconds. The one is a join with a
-table of campaigns, the other looks them up in a dictionary in Python. Bugs can be switched on in the second.
+table of campaigns, the other looks them up in Python: in a dictionary, or wherever it is told to. Bugs can be switched
+on in the second.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -24,6 +25,8 @@ WINDOW, LATE = 10, 20
 
 Event: TypeAlias = "tuple[int, str, str, datetime, datetime]"
 Job: TypeAlias = "Callable[[DataFrame], DataFrame]"
+Lookup: TypeAlias = "Callable[[Sequence[str]], Sequence[str | None]]"
+"""The campaigns of some ads; None for an ad that is not known."""
 
 
 def campaigns(count: int = 10, ads: int = 10) -> dict[str, str]:
@@ -59,19 +62,26 @@ def joined(events: DataFrame) -> DataFrame:
     return views.join(F.broadcast(table), "ad").select("id", "ad", "campaign", window, "ts")
 
 
-def looked_up(campaign_of: Mapping[str, str] | None = None, bug: str | None = None) -> Job:
+def known(ads: Sequence[str]) -> Sequence[str | None]:
+    """The campaigns of some ads, from a dictionary.
+
+    >>> known(["ad-3-0", "ad-x"])
+    ['campaign-3', None]
+    """
+    found = campaigns()
+    return [found.get(ad) for ad in ads]
+
+
+def looked_up(lookup: Lookup = known, bug: str | None = None) -> Job:
     """The same, in Python. `bug` is one of `BUGS`."""
-    known = dict(campaigns() if campaign_of is None else campaign_of)
-    if bug == "lost":
-        known = {ad: campaign for ad, campaign in known.items() if campaign != "campaign-7"}
 
     def job(events: DataFrame) -> DataFrame:
-        return events.mapInArrow(_counted(known, bug), COUNTED)
+        return events.mapInArrow(_counted(lookup, bug), COUNTED)
 
     return job
 
 
-def _counted(known: Mapping[str, str], bug: str | None) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _counted(lookup: Lookup, bug: str | None) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def counted(parts: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa  # type: ignore[import-untyped]
 
@@ -79,14 +89,15 @@ def _counted(known: Mapping[str, str], bug: str | None) -> Callable[[Iterator[An
         kinds = [pa.int64(), pa.string(), pa.string(), moment, moment]
         for part in parts:
             rows = []
-            for event in part.to_pylist():
-                if event["kind"] != "view" or event["ad"] not in known:
+            views = [event for event in part.to_pylist() if event["kind"] == "view"]
+            for event, campaign in zip(views, lookup([event["ad"] for event in views]), strict=True):
+                if campaign is None or (bug == "lost" and campaign == "campaign-7"):
                     continue
                 if bug != "late" and event["arrived"] - event["ts"] > timedelta(seconds=LATE):
                     continue
                 shift = 1 if bug == "shifted" else 0
                 past = (event["ts"] - START - timedelta(seconds=shift)) % timedelta(seconds=WINDOW)
-                row = (event["id"], event["ad"], known[event["ad"]], event["ts"] - past, event["ts"])
+                row = (event["id"], event["ad"], campaign, event["ts"] - past, event["ts"])
                 rows += [row, row] if bug == "twice" and event["id"] % 50 == 0 else [row]
             columns = list(zip(*rows, strict=True)) if rows else [()] * len(kinds)
             arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from examples.test_topic_count import redis_client, redis_server
+from examples.redis_here import redis_client, redis_server
 
 import firesteel as fs
 from firesteel import operators

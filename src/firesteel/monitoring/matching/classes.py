@@ -16,21 +16,30 @@ def combined(columns: Iterable[Any], rows: int) -> Any:
     >>> import pyarrow as pa
     >>> nan = float("nan")
     >>> combined([pa.array([1, 1, None, None]), pa.array([nan, nan, 0.0, -0.0])], 4).tolist()
-    [1, 1, 0, 0]
+    [0, 0, 1, 1]
+    """
+    return joined([_codes(column) + 2 for column in columns], rows)
+
+
+def joined(parts: Iterable[Any], rows: int) -> Any:
+    """The same for arrays of whole numbers from 0 on.
+
+    >>> import numpy as np
+    >>> joined([np.array([5, 5, 5]), np.array([1, 2, 1])], 3).tolist()
+    [0, 1, 0]
     """
     import numpy as np
     import pandas as pd
 
     found, many = np.zeros(rows, dtype=np.int64), 1
-    for column in columns:
-        codes = _codes(column) + 2
+    for codes in parts:
         size = int(codes.max(initial=0)) + 1
         if many * size > _MANY:
             found, different = pd.factorize(found)
             many = len(different)
         found = found * size + codes
         many *= size
-    return pd.factorize(found, sort=True)[0].astype(np.int64)
+    return pd.factorize(found)[0].astype(np.int64)
 
 
 def numbered(values: Iterable[Hashable]) -> Any:
@@ -45,16 +54,27 @@ def numbered(values: Iterable[Hashable]) -> Any:
     return np.array([seen.setdefault(value, len(seen)) for value in values], dtype=np.int64)
 
 
-def ordinals(groups: Any) -> Any:
-    """For each row, how many rows of its group come before it.
+def before(groups: Any, counted: Any = None) -> Any:
+    """For each row, how many rows of its group come before it; or how many of those that are counted.
 
     >>> import numpy as np
-    >>> ordinals(np.array([7, 8, 7, 7])).tolist()
+    >>> before(np.array([7, 8, 7, 7])).tolist()
     [0, 0, 1, 2]
+    >>> before(np.array([7, 8, 7, 7]), np.array([False, True, True, False])).tolist()
+    [0, 0, 0, 1]
     """
-    import pandas as pd
+    import numpy as np
 
-    return pd.Series(groups).groupby(groups).cumcount().to_numpy()
+    order = np.argsort(groups, kind="stable")
+    in_order = groups[order]
+    is_first = np.ones(len(groups), dtype=bool)
+    is_first[1:] = in_order[1:] != in_order[:-1]
+    firsts = np.flatnonzero(is_first)
+    ones = np.ones(len(groups), dtype=np.int64) if counted is None else counted[order].astype(np.int64)
+    so_far = np.cumsum(ones) - ones
+    found = np.empty(len(groups), dtype=np.int64)
+    found[order] = so_far - np.repeat(so_far[firsts], np.diff(firsts, append=len(groups)))
+    return found
 
 
 def _codes(column: Any) -> Any:

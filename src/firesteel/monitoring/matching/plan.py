@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from firesteel.equivalence.index import Count, Keyed, Queue, confined_to, key_columns, plan
+from firesteel.equivalence.index import Count, Epochs, Keyed, Partition, Plan, Queue, confined_to, key_columns, plan
 from firesteel.equivalence.matcher import Matcher
 from firesteel.errors import InvalidArgument, described
 from firesteel.logic.ltl.fingerprint import digest
@@ -64,7 +64,9 @@ def spread(
                 "could have different keys. Take another key, or no tolerances"
             )
     compared = () if equality.by is not None else exact
-    by_columns = equality.exact and isinstance(plan(dependence, equality), Keyed | Count | Queue)
+    index = plan(dependence, equality)
+    barriers, between = _barriers(index)
+    by_columns = equality.exact and isinstance(between, Keyed | Count | Queue)
     columns = tuple(name for name in (compared if unordered else key) if _can_be_hashed(kinds[name]))
     groups = groups if columns else 1
     about = (_parts(dependence), equality.rel_tol, equality.abs_tol, equality.ignore, equality.by, event_time, groups)
@@ -76,6 +78,8 @@ def spread(
         compared,
         unordered,
         by_columns,
+        barriers if by_columns else (),
+        _queue(between, compared),
         event_time,
         None if at_most is None else -(-at_most // groups),
         overflow,
@@ -83,6 +87,26 @@ def spread(
         digest(schema.simpleString(), *about),
     )
     return Spread(pairing, columns, groups)
+
+
+def _barriers(index: Plan) -> tuple[tuple[Barrier, ...], Plan]:
+    """The barriers of an index, and the index of what lies between two of them."""
+    match index:
+        case Epochs(barriers=barriers, inner=inner) | Partition(inner=Epochs(barriers=barriers, inner=inner)):
+            return barriers, inner
+        case _:
+            return (), index
+
+
+def _queue(index: Plan, compared: tuple[str, ...]) -> tuple[str, ...]:
+    """Rows that agree in these columns are matched in order."""
+    match index:
+        case Keyed(columns=columns):
+            return columns
+        case Count():
+            return compared
+        case _:
+            return ()
 
 
 def _parts(dependence: Dependence) -> Any:

@@ -11,6 +11,8 @@ from firesteel.errors import InvalidArgument
 
 SIDE, BATCH, PARTITION, POSITION, CAME = "_fs_side", "_fs_batch", "_fs_partition", "_fs_position", "_fs_came"
 """Columns beside those of the rows: 0 for the left and 1 for the right, where a row came, and when, in milliseconds."""
+MARK = "_fs_mark"
+"""Where there are barriers: is a row one of them?"""
 PLACE = (SIDE, BATCH, PARTITION, POSITION, CAME)
 
 Bytes: TypeAlias = "tuple[str, bytes, bytes | None]"

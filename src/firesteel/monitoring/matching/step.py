@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from firesteel.errors import InvalidArgument
 from firesteel.evidence.monitoring import Compared, Now, Place
-from firesteel.monitoring.matching import columns, records
+from firesteel.monitoring.matching import columns, quarantine, records
 from firesteel.monitoring.matching.classes import combined, first_of_each, is_one_of, numbered
 from firesteel.monitoring.matching.outcome import Matched
-from firesteel.monitoring.matching.state import BATCH, CAME, PARTITION, PLACE, POSITION, SIDE, Bytes, State
+from firesteel.monitoring.matching.state import BATCH, CAME, MARK, PARTITION, PLACE, POSITION, SIDE, Bytes, State
 from firesteel.names import counted
 from firesteel.spark.monitor.values import records_of
-from firesteel.values.dependence import Dependence
+from firesteel.values.dependence import Barrier, Dependence
 from firesteel.values.equality import Equality
 from firesteel.values.record_texts import record_text
 from firesteel.values.records import Record, brief
@@ -41,15 +41,31 @@ class Pairing:
     """Is nothing ordered? Then there are no keys, and every row that stays unmatched is a difference."""
     by_columns: bool
     """Can whole columns be compared?"""
+    barriers: tuple[Barrier, ...]
+    """Rows of each key that are in order with all of its rows, where whole columns are compared."""
+    queue: tuple[str, ...]
+    """Between two barriers, rows that agree in these columns are matched in order."""
     event_time: str | None
     at_most: int | None
     overflow: Literal["shed", "stop"]
     progress: bool
     digest: str
 
-    def step(self, kept: Sequence[Any] | None, new: Any, now: Now) -> tuple[Bytes, list[Compared], int | None]:
-        """One more micro-batch: new rows, those of the left first, or None. Also when to call again at the latest."""
-        call = _Call(self, State.restore(kept, self.digest), new, now)
+    def is_mark(self, record: Record) -> bool:
+        """Is a row a barrier?"""
+        return any(barrier.holds(record) for barrier in self.barriers)
+
+    def step(
+        self, kept: Sequence[Any] | None, new: Any, now: Now, resets: Any = None
+    ) -> tuple[Bytes, list[Compared], int | None]:
+        """One more micro-batch: new rows, those of the left first, or None. Also when to call again at the latest.
+
+        `resets` has keys that are to leave their quarantine before.
+        """
+        state = State.restore(kept, self.digest)
+        if resets is not None and state.quarantine is not None:
+            state = replace(state, quarantine=quarantine.reset(state.quarantine, resets, self.key, self.event_time))
+        call = _Call(self, state, new, now)
         said = list(call.run())
         return call.state.keep(self.digest), said, call.wake
 
@@ -85,14 +101,16 @@ class _Call:
         """The key of each row as a number; where nothing is ordered, its class."""
         if self.how.unordered and self.how.by_columns:
             return self.classes
-        names = self.how.compared if self.how.unordered else self.how.key
-        return combined([self.table.column(name) for name in names], self.table.num_rows)
+        return self._numbers(self.how.compared if self.how.unordered else self.how.key)
 
     @cached_property
     def classes(self) -> Any:
         if self.how.equality.by is not None:
             return numbered(map(self.how.equality.key, records_of(self.table, self.how.schema)))
-        return combined([self.table.column(name) for name in self.how.compared], self.table.num_rows)
+        return self._numbers(self.how.compared)
+
+    def _numbers(self, names: Sequence[str]) -> Any:
+        return combined([self.table.column(name) for name in names], self.table.num_rows)
 
     def _take(self, rows: Any) -> None:
         """Go on with some of the rows."""
@@ -108,9 +126,7 @@ class _Call:
         keys = self.state.quarantine
         if keys is None:
             return
-        both = [_together([keys.select([name]), self.table.select([name])]).column(name) for name in self.how.key]
-        codes = combined(both, keys.num_rows + self.table.num_rows)
-        out = is_one_of(codes[keys.num_rows :], codes[: keys.num_rows]) if self.how.key else np.ones(self._rows, bool)
+        out = quarantine.left_out(keys, self.table, self.how.key, self.how.event_time)
         self._count_quarantined(int(out.sum()))
         self.fresh = int((~out[self._rows - self.fresh :]).sum())
         self._take(np.flatnonzero(~out))
@@ -124,20 +140,21 @@ class _Call:
 
     def _quarantine(self, rows: Any) -> None:
         """No more is said of the keys of these rows."""
-        import pyarrow as pa  # type: ignore[import-untyped]
-
-        if not len(rows):
-            return
-        keys = self.table.take(rows).select(list(self.how.key) or [SIDE])
-        before = self.state.quarantine
-        self.state = replace(self.state, quarantine=keys if before is None else pa.concat_tables([before, keys]))
+        if len(rows):
+            keys = self.table.take(rows).select(list(self.how.key))
+            self.state = replace(self.state, quarantine=quarantine.added(self.state.quarantine, keys))
 
     # --- matching ---
 
     def _matched(self) -> Matched:
         how = self.how
-        if how.by_columns:
+        if how.by_columns and not how.barriers:
             return columns.match(self.sides, self.groups, self.classes)
+        if how.by_columns:
+            marks = self.table.column(MARK).to_numpy()
+            by_class = how.queue == how.compared
+            queues = self.classes if by_class else self._numbers(how.queue)
+            return columns.match(self.sides, self.groups, self.classes, marks, queues)
         import numpy as np
 
         # Only keys with new rows can change.
@@ -201,7 +218,7 @@ class _Call:
 
     def _times(self, rows: Any) -> Any:
         """Event times in microseconds; a row without one waits for ever."""
-        import pyarrow as pa
+        import pyarrow as pa  # type: ignore[import-untyped]
 
         column = self.table.column(self.how.event_time).take(rows).cast(pa.int64())
         return column.fill_null(_NEVER).to_numpy()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument, described
 from firesteel.spark.frames.columns import schema_difference
+from firesteel.spark.monitor.values import quoted
 from firesteel.spark.plans.reader import analysed
 from firesteel.values.records import listed
 
@@ -89,6 +90,19 @@ def require_same_schema(left: DataFrame, right: DataFrame) -> None:
                 f"the fields of {field.name!r} come in another order on the right: cast it there, "
                 f".withColumn({field.name!r}, F.col({field.name!r}).cast({field.dataType.simpleString()!r}))"
             )
+
+
+def resetting(resets: DataFrame, rows: DataFrame, columns: Sequence[str]) -> DataFrame:
+    """The columns of a frame of resets that are needed; refuses one without them, or with other types."""
+    require_streaming("resets", resets)
+    for column in columns:
+        wanted = rows.schema[column].dataType
+        if column not in resets.columns or resets.schema[column].dataType != wanted:
+            raise InvalidArgument(
+                f"resets=... has no column {column!r} of the type {wanted.simpleString()}: a reset has "
+                f"{listed(columns)}; its columns are {resets.schema.simpleString()}"
+            )
+    return resets.select(*map(quoted, columns))
 
 
 def watermarked(name: str, frame: DataFrame, column: str, delay: str | None) -> tuple[DataFrame, int]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from firesteel.evidence.monitoring import Compared, Now, Place
 from firesteel.spark.monitor.arguments import DELAY
-from firesteel.spark.monitor.values import BATCH, arrow_column, arrow_type, quoted
+from firesteel.spark.monitor.values import BATCH, arrow_column, arrow_type, quoted, records_of, without_metadata
 from firesteel.values.as_json import of_json, to_json
 from firesteel.values.record_texts import record_reader
 from firesteel.values.records import Record
@@ -18,12 +19,17 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
-Step: TypeAlias = Callable[[Sequence[Any] | None, Any, Now], tuple[Any, list[Compared], int | None]]
-"""A function of the state, a table of new rows and the time; gives the state, what it says, and when to call again."""
+Step: TypeAlias = Callable[[Sequence[Any] | None, Any, Now, Any], tuple[Any, list[Compared], int | None]]
+"""A function of the state, a table of new rows, the time, and a table of keys to reset; gives the state, what it says,
+and when to call again."""
 Placed: TypeAlias = Callable[[Any, int, int, Now], Any]
 """A function that notes in a table the side, partition and time that its rows came with."""
 
-_GROUP, _POSITION = "_fs_group", "_fs_position"
+_GROUP, _POSITION, _MARK = "_fs_group", "_fs_position", "_fs_mark"
+Mark: TypeAlias = Callable[[Record], bool]
+"""Is a row a barrier?"""
+_RESETS = 2
+"""The side of rows that say which keys are reset."""
 _STATE = "counts STRING, waiting BINARY, quarantine BINARY"
 
 
@@ -37,11 +43,16 @@ def pairs_query(
     groups: int,
     *,
     delay: int | None,
+    resets: DataFrame | None = None,
+    is_mark: Mark | None = None,
 ) -> DataFrame:
     """A frame of how two frames differ. `columns` are what rows are spread by; `schema` is that of both frames."""
-    packed = [_packed(frame, side, schema, columns, groups, delay) for side, frame in enumerate((left, right))]
+    sides = [(left, _Packed(schema, 0, is_mark)), (right, _Packed(schema, 1, is_mark))]
+    if resets is not None:
+        sides.append((resets, _Packed(without_metadata(resets.schema), _RESETS)))
+    packed = [_packed(frame, pack, columns, groups, delay) for frame, pack in sides]
     timeout = "NoTimeout" if delay is None else "EventTimeTimeout"
-    both: Any = packed[0].unionAll(packed[1])
+    both: Any = reduce(lambda some, more: some.unionAll(more), packed)
     said = both.groupBy("group").applyInPandasWithState(
         _Called(step, placed, by_event_time=delay is not None), "moment BIGINT, said STRING", _STATE, "append", timeout
     )
@@ -49,9 +60,7 @@ def pairs_query(
     return made
 
 
-def _packed(
-    frame: DataFrame, side: int, schema: StructType, columns: Sequence[str], groups: int, delay: int | None
-) -> DataFrame:
+def _packed(frame: DataFrame, pack: _Packed, columns: Sequence[str], groups: int, delay: int | None) -> DataFrame:
     from pyspark.sql import functions as F
     from pyspark.sql.types import BinaryType, IntegerType, LongType, StructField, StructType, TimestampType
 
@@ -66,8 +75,8 @@ def _packed(
             StructField("clock", TimestampType(), True, None if delay is None else {DELAY: delay}),
         ]
     )
-    chosen: Any = frame.select(*map(quoted, schema.fieldNames()), group.alias(_GROUP))
-    made: DataFrame = chosen.mapInArrow(_Packed(schema, side), written)
+    chosen: Any = frame.select(*map(quoted, pack.schema.fieldNames()), group.alias(_GROUP))
+    made: DataFrame = chosen.mapInArrow(pack, written)
     return made
 
 
@@ -100,6 +109,8 @@ class _Packed:
 
     schema: StructType
     side: int
+    is_mark: Mark | None = None
+    """Asked about every row, if there is one: here, where rows are still spread over tasks."""
 
     def __call__(self, parts: Iterable[Any]) -> Iterator[Any]:
         import numpy as np
@@ -110,12 +121,15 @@ class _Packed:
         assert context is not None
         partition, position = context.partitionId(), 0
         kinds = [arrow_type(field.dataType) for field in self.schema.fields]
-        names = [*self.schema.fieldNames(), _POSITION]
+        names = [*self.schema.fieldNames(), _POSITION, *([_MARK] if self.is_mark else [])]
         for part in parts:
             groups = part.column(_GROUP).to_numpy()
             positions = np.arange(position, position + part.num_rows)
             arrays = [_as(part.column(at), kind) for at, kind in enumerate(kinds)]
-            table = pa.RecordBatch.from_arrays([*arrays, pa.array(positions)], names=names)
+            arrays.append(pa.array(positions))
+            if self.is_mark:
+                arrays.append(pa.array(map(self.is_mark, records_of(part, self.schema)), pa.bool_()))
+            table = pa.RecordBatch.from_arrays(arrays, names=names)
             order = np.argsort(groups, kind="stable")
             found, starts = np.unique(groups[order], return_index=True)
             if len(found) > 1:
@@ -172,18 +186,25 @@ class _Called:
         for frame in () if now.timed_out else frames:
             packs.extend(zip(*(frame[name] for name in ("side", "partition", "first", "rows")), strict=True))
         packs.sort(key=lambda pack: pack[:3])  # the left before the right, and each in its order
-        tables = [
-            self.placed(pa.ipc.open_stream(pa.py_buffer(rows)).read_all(), int(side), int(partition), now)
-            for side, partition, _, rows in packs
-        ]
-        kept, said, wake = self.step(
-            state.get if state.exists else None, pa.concat_tables(tables) if tables else None, now
-        )
+        tables, resets = [], []
+        for side, partition, _, rows in packs:
+            table = pa.ipc.open_stream(pa.py_buffer(rows)).read_all()
+            if side == _RESETS:
+                resets.append(table)
+            else:
+                tables.append(self.placed(table, int(side), int(partition), now))
+        kept, said, wake = self.step(state.get if state.exists else None, _one(tables), now, _one(resets))
         state.update(kept)
         if wake is not None:
             state.setTimeoutTimestamp(max(wake, watermark))
         if said:
             yield pd.DataFrame({"moment": now.clock, "said": [_text(each) for each in said]})
+
+
+def _one(tables: Sequence[Any]) -> Any:
+    import pyarrow as pa
+
+    return pa.concat_tables(tables) if tables else None
 
 
 def _text(said: Compared) -> str:
