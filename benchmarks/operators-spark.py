@@ -10,8 +10,8 @@ The machine may be shared, and a session short, so the run can be cut into parts
 every check, and a later run with the same file goes on with what is missing there; its table shows all that is in the
 file. These choose a part: OPERATORS_INSTANCE (a part of a name), OPERATORS_KIND (as in answers.json, or its start),
 OPERATORS_PROPERTY, OPERATORS_WAYS (ours,hybrid,unordered), OPERATORS_SEEDS (0,1,2, for ours), OPERATORS_PART (2/3:
-every third instance from the second). OPERATORS_MINUTES ends the run after so long. OPERATORS_QUICK=1 takes the first
-seed of ours, every fourth instance and 60 cases a check.
+every third instance from the second). OPERATORS_MINUTES ends the run after so long. `--quick` takes the first seed of
+ours, every fourth instance and 60 cases a check.
 OPERATORS_CLOCK=cpu counts the processor's time of this process, Spark's and its Python workers': on a quiet machine of
 two cores they work side by side, so less time passes.
 """

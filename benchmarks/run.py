@@ -1,4 +1,5 @@
-"""Runs one benchmark by name: `python benchmarks/run.py logic`. Some take numbers: `... monitor-soak --minutes 3`.
+"""Runs one benchmark by name: `python benchmarks/run.py logic`. Some take numbers: `... monitor-soak --minutes 3`. With
+`--quick`, a part of it, if it has such a part.
 
 Both sides are measured in this one run. A readable table comes first; the last line is JSON, with one entry for every
 bound that was promised: {"benchmark": "logic", "bounds": {"doubling": {"measured": 1.98, "at_most": 2.2}}, "ok": true}
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
+QUICK = {"operators-spark": "OPERATORS_QUICK"}
+"""Benchmarks with a quick part, and the variable that asks for it."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +72,16 @@ def load_module(name: str) -> Any:
 def main(arguments: list[str]) -> int:
     # Benchmarks import this file as `run`; it must be the same module object that is running now.
     sys.modules["run"] = sys.modules[__name__]
-    if not arguments or arguments[0] not in names():
-        print(f"usage: python benchmarks/run.py NAME, with NAME one of: {', '.join(names())}", file=sys.stderr)
-        return 2
-    name, *more = arguments
+    match arguments:
+        case [name, "--quick"] if name in QUICK:
+            os.environ[QUICK[name]] = "1"
+            more: list[str] = []
+        case [name, *more] if name in names() and "--quick" not in more and len(more) % 2 == 0:
+            pass
+        case _:
+            print(f"usage: python benchmarks/run.py NAME, with NAME one of: {', '.join(names())}", file=sys.stderr)
+            print(f"--quick after it: {', '.join(QUICK)}", file=sys.stderr)
+            return 2
     bounds = load(name)(**numbers(more))
     ok = all(bound.ok for bound in bounds.values())
     print(json.dumps({"benchmark": name, "bounds": {k: b.as_json() for k, b in bounds.items()}, "ok": ok}))

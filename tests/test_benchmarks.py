@@ -39,6 +39,13 @@ def test_an_unknown_name_lists_those_there_are(run, capsys):
     assert "generate, lint, logic" in capsys.readouterr().err
 
 
+def test_a_quick_part_is_asked_for_where_there_is_one(run, monkeypatch, capsys):
+    monkeypatch.setattr(run, "load", lambda name: dict)
+    monkeypatch.setenv("OPERATORS_QUICK", "")
+    assert run.main(["operators-spark", "--quick"]) == 0 and run.os.environ["OPERATORS_QUICK"] == "1"
+    assert run.main(["logic", "--quick"]) == 2
+
+
 def test_every_benchmark_loads(run):
     for name in run.names():
         assert callable(run.load(name))
