@@ -35,8 +35,18 @@ def test_arguments_that_cannot_be_used(capsys, tmp_path, script):
     assert "is ties-after-sort meant?" in refused(capsys, "--ignore", "ties-after-srt", script)
     assert "is not a time" in refused(capsys, "--seconds", "0", script)
     assert "--write-baseline" in refused(capsys, "--baseline", tmp_path / "none.json", script)
+    missing = tmp_path / "nowhere" / "old.json"
+    assert "a folder that does not exist" in refused(capsys, "--write-baseline", missing, script)
+    assert "is a folder" in refused(capsys, "--write-baseline", tmp_path, script)
     (tmp_path / "old.json").write_text("[]")
     assert "is not a baseline" in refused(capsys, "--baseline", tmp_path / "old.json", script)
+
+
+@pytest.mark.parametrize("command, option", [("model", "--output"), ("dag", "--draw")])
+def test_what_cannot_be_written_is_refused_before_the_program_runs(capsys, tmp_path, script, command, option):
+    order = [str(script), option, str(tmp_path / "nowhere" / "made.svg")]
+    assert main([command, *(order if command == "model" else [*order[1:], order[0]])]) == REFUSED
+    assert "a folder that does not exist" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ FAILED, REFUSED = 1, 2
 
 def main(chosen: argparse.Namespace) -> int:
     """Runs a program under a capture, or reads an event log."""
-    from firesteel.cli.scripts import run_script
+    from firesteel.cli.scripts import run_script, to_write
     from firesteel.dags import dag_of
 
     try:
@@ -24,6 +24,8 @@ def main(chosen: argparse.Namespace) -> int:
             raise InvalidArgument(
                 f"{described('SCRIPT', chosen.script)} does not exist: write the path of a Python file"
             )
+        for path in chosen.draw:
+            to_write("--draw", path)
         failed = False
         if script.suffix == ".py":
             ran = run_script(script, chosen.arguments, seconds=None)

@@ -33,6 +33,7 @@ class Wanted:
 
 def main(chosen: argparse.Namespace) -> int:
     """Runs a program and lints it."""
+    from firesteel.cli.scripts import to_write
     from firesteel.report.lint import listed
 
     if chosen.rules:
@@ -42,6 +43,8 @@ def main(chosen: argparse.Namespace) -> int:
         script = _script(chosen.script)
         wanted = _wanted(chosen, _configured(script))
         known = _baseline(wanted.baseline)
+        if chosen.write_baseline:
+            to_write("--write-baseline", chosen.write_baseline)
         return _linted(script, chosen, wanted, known)
     except InvalidArgument as error:
         print(f"firesteel lint: {error}", file=sys.stderr)

@@ -43,11 +43,13 @@ def _prepared(words: list[str]) -> list[str]:
 
 def _make(chosen: argparse.Namespace) -> int:
     """Runs a script, captures what it does with Spark, and writes the model."""
-    from firesteel.cli.scripts import run_script
+    from firesteel.cli.scripts import run_script, to_write
 
     script = Path(chosen.script)
     if not script.is_file():
         raise InvalidArgument(f"{described('SCRIPT', str(script))} is not a file")
+    if chosen.output is not None:
+        to_write("--output", chosen.output)
     ran = run_script(script, chosen.arguments, seconds=None)
     if ran.failure is not None:
         raise InvalidArgument(f"{described('SCRIPT', str(script))} failed, so there is no model of it: {ran.failure}")

@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any
 
 from firesteel.dags import Dag, capture
+from firesteel.errors import InvalidArgument, described
 
 _STREAMS_END_IN = 20.0
 """So many seconds streams have to end, when the program has ended."""
@@ -38,6 +39,15 @@ class Ran:
 
 class _TimeIsUp(BaseException):
     """Raised in the program when its time has passed. Not an Exception, so that few programs hold it back."""
+
+
+def to_write(option: str, given: str) -> Path:
+    """A file that is written when the program has run; refused before that where its folder is missing."""
+    file = Path(given)
+    if not file.parent.is_dir() or file.is_dir():
+        why = "is a folder" if file.is_dir() else f"is in a folder that does not exist ({file.parent})"
+        raise InvalidArgument(f"{described(option, given)} {why}: write the path of a file in a folder that is there")
+    return file
 
 
 def run_script(script: Path, arguments: Sequence[str], seconds: float | None) -> Ran:

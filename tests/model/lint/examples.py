@@ -56,6 +56,7 @@ def _with_data(folder: Path) -> None:
     for each in (HOME / "data").iterdir():
         (folder / "data" / each.name).symlink_to(each)
     points = [(1 - 2 * (n % 2), *((n * k % 7 - 3 + 4 * (n % 2)) / 3 for k in range(1, 11))) for n in range(40)]
+    (folder / "text.txt").write_text("tea from china and rice from china\n" * 10)
     (folder / "points.txt").write_text("".join(" ".join(map(str, point)) + "\n" for point in points))
 
 

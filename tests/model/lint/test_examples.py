@@ -24,7 +24,7 @@ ARGUMENTS = {
     "mllib/kmeans.py": [DATA + "kmeans_data.txt", "2"],
     "mllib/logistic_regression.py": [DATA + "sample_svm_data.txt", "2"],
     "mllib/gaussian_mixture_model.py": [DATA + "kmeans_data.txt", "2", "--maxIterations", "3"],
-    "mllib/word2vec.py": [DATA + "sample_lda_data.txt"],
+    "mllib/word2vec.py": ["text.txt"],
     "sql/jdbc.py": ["jdbc:derby:memory:examples;create=true"],
 }
 FEW = ["wordcount.py", "pi.py", "pagerank.py", "kmeans.py", "sql/arrow.py", "ml/tokenizer_example.py"]

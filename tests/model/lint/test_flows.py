@@ -207,6 +207,21 @@ def test_a_reducer_is_tested_with_values_of_the_program():
     assert found(program(ones, ("reduceByKey", f(add, "func"))), help) == set(), "sums of whole numbers"
 
 
+def test_a_dstream_may_be_sorted_as_a_whole():
+    """`transform` is given RDDs. What sorts these has ties at most."""
+    sorts = f(lambda rdd: rdd.sortByKey(False))
+    assert found(program(("groupByKey",), ("transform", sorts), action="first")) == {"ties-after-sort"}
+    keeps = f(lambda rdd: rdd.filter(bool))
+    assert found(program(("groupByKey",), ("transform", keeps), action="first")) == {"take-without-order"}
+
+
+def test_table_functions_are_not_declared_by_their_default():
+    for kind, expected in (("PythonUDTF", set()), ("PythonUDF", {"luck-in-function"})):
+        made = call(kind, A, udfDeterministic=False)
+        alias = column(9, "out", "Alias", [made])
+        assert rules(node("Project", SOURCE, output=(alias,), projectList=(alias,))) == expected
+
+
 def test_what_merges_accumulators_is_tested_with_these():
     """Not with what is read: texts are joined in order, the numbers of their letters are not."""
     asked = []

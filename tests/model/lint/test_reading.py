@@ -170,3 +170,15 @@ def test_the_order_of_grouped_values():
         assert order_of_values(unknown, of_pair=False) is None
     assert order_of_values(lambda kv: (kv[0], next(iter(kv[1]))), of_pair=True) is True
     assert order_of_values(lambda kv: (kv[0], sum(kv[1])), of_pair=True) is False
+
+
+def test_the_handler_of_a_table_function():
+    class Noisy:
+        def eval(self, x):
+            yield x, random.random()
+
+    class Plain:
+        def eval(self, x):
+            yield x, x
+
+    assert [one.cause for one in causes_in(Noisy)] == [Cause.RANDOM] and causes_in(Plain) == ()

@@ -121,7 +121,8 @@ class Values:
         seen = causes_in(function) if function is not None else ()
         if seen:
             return (self._reason("luck-in-function", said(one.name or _name(one), seen)),)
-        if one.arguments.get("udfDeterministic") is False:
+        # A table function is that unless it is declared otherwise, so it says nothing.
+        if one.arguments.get("udfDeterministic") is False and one.kind != "PythonUDTF":
             text = f"the function {_name(one)} is declared as not deterministic: a retried task gives other values"
             return (self._reason("luck-in-function", text),)
         return ()

@@ -14,7 +14,7 @@ from firesteel.evidence.lint import Severity
 from firesteel.model.lint.expressions import said
 from firesteel.model.lint.flows import GROUPED, Flow, Help, Order, Reason, Reasons, Touch, Untested, together
 from firesteel.model.lint.plans import taken_by_luck
-from firesteel.model.lint.reading import causes_in
+from firesteel.model.lint.reading import causes_in, words_in
 from firesteel.model.lint.shapes import (
     WHOLE,
     Merge,
@@ -37,6 +37,9 @@ _SETS = frozenset({"distinct", "intersection", "subtract"})
 _BY_PLACE = {"zipWithIndex": "numbers", "zipWithUniqueId": "numbers", "zip": "pairs"}
 _SAMPLING = frozenset({"sample", "randomSplit", "sampleByKey", "takeSample"})
 _TAKING = frozenset({"first", "take"})
+_TRANSFORMING = frozenset({"transform", "transformWith"})
+"""Operations of DStreams whose function is given whole RDDs: it may sort them."""
+_SORTING = frozenset({"sortBy", "sortByKey"})
 _KEEPS_KEYS = frozenset({"mapValues", "filter", "persist", "cache", "coalesce", "checkpoint", "setName"})
 SHUFFLING = (
     REDUCING | _GROUPING | _JOINING | _SETS | {"partitionBy", "repartition", "repartitionAndSortWithinPartitions"}
@@ -65,6 +68,8 @@ class Records:
         if name == "repartition" or (name == "coalesce" and operation.arguments.get("shuffle") is True):
             return self._repartition(operation, merged)
         merged = self._lucky(operation, merged)
+        if name in _TRANSFORMING and any(words_in(one.object) & _SORTING for one in operation.functions):
+            return replace(merged, order=Order.TIES, unique=frozenset())
         if name in REDUCING:
             return self._reduced(operation, self._keyed(operation, merged))
         if name in _GROUPING:

@@ -69,6 +69,8 @@ def causes_in(function: Callable[..., Any]) -> tuple[Seen, ...]:
     >>> causes_in(lambda x: (x, random.Random(x).random()))
     ()
     """
+    if isinstance(function, type) and callable(method := getattr(function, "eval", None)):
+        function = method  # the handler of a table function
     found: dict[Seen, None] = {}
     seeded = False
     for reference in _references(function):
