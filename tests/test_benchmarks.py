@@ -42,3 +42,10 @@ def test_an_unknown_name_lists_those_there_are(run, capsys):
 def test_every_benchmark_loads(run):
     for name in run.names():
         assert callable(run.load(name))
+
+
+def test_numbers_are_handed_over(run, monkeypatch, capsys):
+    seen = {}
+    monkeypatch.setattr(run, "load", lambda name: lambda **given: seen.update(given) or {})
+    assert run.main(["monitor-soak", "--minutes", "3", "--a-file", "10"]) == 0
+    assert seen == {"minutes": 3.0, "a_file": 10.0}
