@@ -49,3 +49,10 @@ def test_a_quick_part_is_asked_for_where_there_is_one(run, monkeypatch, capsys):
 def test_every_benchmark_loads(run):
     for name in run.names():
         assert callable(run.load(name))
+
+
+def test_numbers_are_handed_over(run, monkeypatch, capsys):
+    seen = {}
+    monkeypatch.setattr(run, "load", lambda name: lambda **given: seen.update(given) or {})
+    assert run.main(["monitor-soak", "--minutes", "3", "--a-file", "10"]) == 0
+    assert seen == {"minutes": 3.0, "a_file": 10.0}

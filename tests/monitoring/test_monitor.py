@@ -97,27 +97,44 @@ def test_a_row_says_what_decided_it(of_batches):
 CLOSING = fs.eventually(lambda now: total(now) > 3)
 
 
-@pytest.fixture(scope="module")
-def rounds():
-    draw = random.Random(5)
-    return [[(k, draw.randint(0, 4), START) for k in range(KEYS) if draw.random() < 0.5] for _ in range(3)]
+def until(query, is_so, seconds=150):
+    """Wait until something holds of the query's last micro-batch."""
+    end = time.monotonic() + seconds
+    while not (query.lastProgress is not None and is_so(query.lastProgress)):
+        assert query.isActive, query.exception()
+        assert time.monotonic() < end, query.lastProgress
+        time.sleep(0.1)
 
 
 @pytest.mark.slow
-def test_keys_without_rows_are_finished_by_the_clock_and_begin_anew(spark, rounds, tmp_path):
-    """Between two rounds more time goes by than `idle=`: who has no rows in the next round is finished there."""
+def test_keys_without_rows_are_finished_by_the_clock_and_begin_anew(spark, tmp_path):
+    """Spark goes on with micro-batches while keys wait for the clock: so the query is stopped when none is left."""
+    draw = random.Random(5)
+    batches = [[(k, draw.randint(0, 4), START) for k in range(KEYS) if draw.random() < 0.5] for _ in range(3)]
     files = Files(spark, tmp_path / "in", "k INT, n INT, ts TIMESTAMP")
-    frame = fs.monitor(files.stream(), CLOSING, key="k", idle="1 second")
-    wanted, traces, found = Counter(), defaultdict(list), []
-    for rows in rounds:
-        files.batch(rows)
-        found = run(frame, tmp_path)
-        time.sleep(1.5)
-        own = {k: (k, n, ts) for k, n, ts in rows}
-        for key in [key for key in traces if key not in own]:
-            wanted += Counter((key, at) for at in false_instants(CLOSING, traces.pop(key), ended=True))
-        for key, row in own.items():
-            traces[key].append(instant(len(traces[key]), [row]))
+    frame = fs.monitor(files.stream(), CLOSING, key="k", idle="3 seconds")
+    writer = frame.writeStream.format("parquet").option("path", str(tmp_path / "out"))
+    writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(processingTime="1 second")
+    files.batch(batches[0])
+    files.batch(batches[1])
+    query = writer.start()
+    try:
+        until(query, lambda last: last["batchId"] > 1 and last["stateOperators"][0]["numRowsTotal"] == 0)
+        before = query.lastProgress["batchId"]
+        files.batch(batches[2])
+        until(query, lambda last: last["batchId"] > before and last["stateOperators"][0]["numRowsTotal"] > 0)
+        until(query, lambda last: last["stateOperators"][0]["numRowsTotal"] == 0)
+    finally:
+        query.stop()
+    wanted = Counter()
+    for trace_of in (batches[:2], batches[2:]):
+        traces = defaultdict(list)
+        for batch in trace_of:
+            for row in batch:
+                traces[row[0]].append(instant(len(traces[row[0]]), [row]))
+        for key, trace in traces.items():
+            wanted += Counter((key, at) for at in false_instants(CLOSING, trace, ended=True))
+    found = written(frame, tmp_path)
     assert Counter((row.k, row.instant) for row in found) == wanted
     assert len(wanted) > KEYS // 4
     assert all(row.decided is None for row in found)
