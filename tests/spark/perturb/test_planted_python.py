@@ -22,6 +22,7 @@ from firesteel.perturb.changes import (
     Variant,
 )
 from firesteel.report.facts import facts
+from firesteel.spark.jvm import field_of, items
 from firesteel.spark.perturb.levers import dismissed, new_workers
 from tests.spark.perturb.programs import (
     ALL,
@@ -210,8 +211,14 @@ def test_the_perturbation_is_named(spark, tmp_path, name):
 
 @pytest.mark.slow
 def test_workers_of_a_restart_do_not_pile_up(spark):
-    under(spark, NUMBERS, remembering, APPEND, Variant(Restart(1)))
-    assert "FIRESTEEL_RESTART" not in spark.sparkContext.environment
+    """A pool is kept for the next restart, with its daemon and without a worker."""
     place = spark._jvm.java.lang.Class.forName("org.apache.spark.SparkEnv").getDeclaredField("pythonWorkers")
     place.setAccessible(True)
-    assert "FIRESTEEL_RESTART" not in place.get(spark._jsc.sc().env()).toString()
+    pools = []
+    for _ in range(2):
+        under(spark, NUMBERS, remembering, APPEND, Variant(Restart(1)))
+        assert "FIRESTEEL_RESTART" not in spark.sparkContext.environment
+        pools.append(place.get(spark._jsc.sc().env()).toString().count("FIRESTEEL_RESTART"))
+    assert pools[0] == pools[1]
+    made = [each for each in items(place.get(spark._jsc.sc().env()).toSeq()) if "FIRESTEEL" in each._1().toString()]
+    assert made and all(field_of(each._2(), "idleWorkers").get(each._2()).isEmpty() for each in made)

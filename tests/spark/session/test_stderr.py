@@ -66,3 +66,9 @@ def test_what_users_print_does_not_wait_for_the_end():
 def test_what_only_looks_like_a_traceback_is_passed_on():
     text = b"Traceback (most recent call last):\nno frames here\nTraceback (most recent call last):\n"
     assert passed(text)[1] == text
+
+
+def test_a_daemon_of_ours_is_heard_as_little_as_that_of_pyspark():
+    ours = b'  File "/firesteel/spark/perturb/daemon/firesteel_daemon.py", line 30, in <module>\n    manager()\n'
+    first = b'  File "<frozen runpy>", line 198, in _run_module_as_main\n'
+    assert passed(OWN + CRASH.replace(first, first + ours) + OWN)[1] == OWN * 2

@@ -20,6 +20,7 @@ _CHATTER = (
 _COMPLAINT = (b"PySpark daemon failed", b"PySpark worker failed")
 _TRACEBACK = b"Traceback (most recent call last):"
 _LINKS = (b"During handling of the above exception", b"The above exception was the direct cause")
+_DAEMON = b"firesteel_daemon.py"  # stands in for PySpark's own (spark/perturb/levers.py)
 _FRAME = re.compile(rb'\s+File "([^"]+)"')
 
 _kept: deque[str] = deque(maxlen=200)
@@ -70,7 +71,7 @@ class PassedOn:
         if self._is_complaint:
             return self._after_complaint(line)
         frame = _FRAME.match(line)
-        if frame is not None and frame[1].startswith(self._pyspark):
+        if frame is not None and (frame[1].startswith(self._pyspark) or frame[1].endswith(_DAEMON)):
             self._is_complaint = True
         elif not (frame[1].startswith(b"<frozen") if frame is not None else line.startswith(b" ")):
             return self._released() + self._passed(line)
