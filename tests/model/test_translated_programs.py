@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from operator import add
 from typing import Any
 
 import pytest
@@ -228,3 +229,26 @@ def test_slices_have_all_records_in_order(records, slices):
     found = sliced(records, slices)
     assert len(found) == slices
     assert [record for part in found for record in part] == records
+
+
+def test_an_empty_file_has_no_partition():
+    """Spark runs no stage then, and says nothing of partitions."""
+    pairs, counted, sorted_ = Function("f", lambda line: (line, 1)), Function("func", add), Function("keyfunc", second)
+    steps = (
+        Operation(0, "textFile", Api.RDD, (), reader=list),
+        Operation(1, "map", Api.RDD, (0,), (pairs,)),
+        Operation(2, "reduceByKey", Api.RDD, (1,), (counted,), wide=True),
+        Operation(3, "sortBy", Api.RDD, (2,), (sorted_,), wide=True),
+        Operation(4, "glom", Api.RDD, (0,)),
+    )
+    edges = tuple(Edge(parent, step.id, step.wide) for step in steps for parent in step.parents)
+    actions = (
+        Action(0, "take", Api.RDD, (3,), arguments={"num": 5}),
+        Action(1, "collect", Api.RDD, (4,)),
+        Action(2, "count", Api.RDD, (2,)),
+    )
+    assert msvl.load(model_of(Program(steps, edges, actions))).run() == [[], [], 0]
+
+
+def second(pair):
+    return pair[1]

@@ -191,6 +191,15 @@ class Builder:
             self._outside[operation.id] = self.functions.external(self.label(operation), reason)
         return self._outside[operation.id]
 
+    def records(self, operation: Operation) -> list[list[Any]]:
+        """The records of a source, partition by partition: an input of the model."""
+        from firesteel.model.translate.inputs import records_of
+
+        label = self.label(operation)
+        if label not in self.inputs:
+            self.inputs[label] = records_of(operation)
+        return self.inputs[label]
+
     def build(self, operation: Operation, partition: int, task: Task) -> str:
         """The buffer that holds a partition of an operation after the task's steps so far."""
         found = task.buffers.get((operation.id, partition))
@@ -214,11 +223,16 @@ def argument(what: Operation | Action, parameter: str, default: Any = None) -> A
 
 
 def partitions(builder: Builder, operation: Operation) -> int:
-    """How many partitions an operation has; where Spark has not said it, as many as its parents."""
+    """How many partitions an operation has; where Spark has not said it, as many as its records or parents have.
+
+    A source without records may have no partition at all, as an empty file has none. Then Spark runs no stage.
+    """
     if operation.name == "emptyRDD":
         return 0
     if operation.partitions is not None:
         return operation.partitions
+    if operation.is_source and operation.reader is not None:
+        return len(builder.records(operation))
     parents = [builder.program.operations[each] for each in operation.parents]
     if operation.name in ("union", "groupWith"):
         return sum(partitions(builder, each) for each in parents)

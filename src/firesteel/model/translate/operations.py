@@ -92,10 +92,7 @@ def _glom(builder: Builder, operation: Operation, partition: int, task: Task) ->
 def _source(builder: Builder, operation: Operation, partition: int, task: Task) -> str:
     """Records that come from outside: an input of the model, partition by partition."""
     label = builder.label(operation)
-    if label not in builder.inputs:
-        from firesteel.model.translate.inputs import records_of
-
-        builder.inputs[label] = records_of(operation)
+    builder.records(operation)
     name = builder.function(operation, "", lambda name: templates.each(name, "out := append(out, records[i])"))
     out = builder.buffer(operation, partition, task)
     task.steps.append(f"{name}({label}[{partition}], {out})")
