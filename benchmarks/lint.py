@@ -26,7 +26,7 @@ def measure() -> dict[str, Bound]:
     with fs.capture(spark) as dag:  # everything is compiled and loaded
         program(spark)
     found = {one.rule for one in dag.lint()}
-    assert len(dag.operations) >= OPERATIONS and found == RULES, (len(dag.operations), found)
+    assert len(dag.operations) >= OPERATIONS and found >= RULES, (len(dag.operations), found)
     alone, linted = [], []
     for _ in range(ROUNDS):
         alone.append(_seconds(spark, lint=False))
@@ -51,7 +51,7 @@ def measure() -> dict[str, Bound]:
 
 
 RULES = {"reducer-not-commutative", "ties-after-sort", "take-without-order", "order-sensitive-aggregate"}
-"""What is to be found in the program."""
+"""What has to be found in the program."""
 
 
 def later(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:

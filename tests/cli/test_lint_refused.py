@@ -1,11 +1,14 @@
 """`firesteel lint` with arguments that it cannot use, and how findings are written. Without Spark."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
 from firesteel.cli.lint import REFUSED
 from firesteel.cli.main import main
+from firesteel.cli.scripts import stdout_as_stderr
 from firesteel.errors import InvalidArgument
 from firesteel.evidence.lint import Lint, Severity
 from firesteel.linting import lint_program
@@ -116,6 +119,19 @@ def test_text(tmp_path):
         "1 error",
     ]
     assert "  seen       two runs gave 1 and 2" in text([finding(tmp_path, confirmed="two runs gave 1 and 2")])
+
+
+def test_known_findings_are_not_nothing():
+    assert text([]) == "nothing hangs on luck, as far as the rules see"
+    assert text([], left_out=2) == "nothing new was found"
+
+
+def test_what_spark_prints_goes_to_standard_error(capfd):
+    """A console sink of a stream prints in the JVM: it must not stand in the middle of JSON."""
+    with stdout_as_stderr():
+        subprocess.run([sys.executable, "-c", "print('from a process')"], check=True)
+    print("from here", flush=True)
+    assert capfd.readouterr() == ("from here\n", "from a process\n")
 
 
 def test_json_and_sarif(tmp_path, monkeypatch):

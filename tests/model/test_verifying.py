@@ -255,3 +255,12 @@ def test_m_and_m1_on_the_programs_above(text, rule, propositions, inputs):
     assert (broken is not None) == (report.verdict.name == "FALSE")
     if broken is not None:
         assert len(broken) == len(report.evidence.states)
+
+
+def test_a_state_with_many_changes_has_one_line_of_them():
+    names = [f"variable_{number}" for number in range(40)]
+    start = " and ".join(f"{name} <== 0" for name in names)
+    with pytest.raises(fs.Falsified) as caught:
+        verified(f"frame({', '.join(names)}) and ({start} and skip)", "[] p", {"p": "variable_0 = 1"})
+    first = next(line for line in str(caught.value).splitlines() if "variable_0=0" in line)
+    assert len(first) < 150 and "(and 34 more)" in first

@@ -64,9 +64,10 @@ def _linted(script: Path, chosen: argparse.Namespace, wanted: Wanted, known: fro
     if ran.failure is not None:
         notes.append(f"the program failed: {ran.failure}. This is what it did until then")
     new = [one for one in found.findings if fingerprint(one) not in known]
-    if len(new) < len(found.findings):
-        notes.append(f"{len(found.findings) - len(new)} of the baseline are left out")
-    print(_written(chosen.format, new, notes))
+    left_out = len(found.findings) - len(new)
+    if left_out:
+        notes.append(f"{left_out} of the baseline are left out")
+    print(_written(chosen.format, new, notes, left_out))
     if chosen.write_baseline:
         _write_baseline(Path(chosen.write_baseline), found.findings)
     bad = [one for one in new if one.severity.value == wanted.fail_on or one.severity is Severity.ERROR]
@@ -75,7 +76,7 @@ def _linted(script: Path, chosen: argparse.Namespace, wanted: Wanted, known: fro
     return FAILED if ran.failure is not None else 0
 
 
-def _written(format: str, findings: Sequence[Lint], notes: Sequence[str]) -> str:
+def _written(format: str, findings: Sequence[Lint], notes: Sequence[str], left_out: int) -> str:
     import firesteel
     from firesteel.report.lint import as_data, as_sarif, text
 
@@ -85,7 +86,7 @@ def _written(format: str, findings: Sequence[Lint], notes: Sequence[str]) -> str
         case "sarif":
             return json.dumps(as_sarif(findings, firesteel.__version__), indent=2)
         case _:
-            return text(findings, notes)
+            return text(findings, notes, left_out)
 
 
 # --- what is asked for ---

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 import signal
 import sys
@@ -56,7 +57,8 @@ def run_script(script: Path, arguments: Sequence[str], seconds: float | None) ->
     from firesteel.spark.session.interrupts import interruptible
     from firesteel.spark.session.lent import end_work, lent
 
-    spark = session()
+    with stdout_as_stderr():  # Spark is started here, unless it runs already, and keeps what it is given
+        spark = session()
     before, path = sys.argv, list(sys.path)
     sys.argv = [str(script), *arguments]
     sys.path.insert(0, str(script.resolve().parent))
@@ -73,7 +75,9 @@ def run_script(script: Path, arguments: Sequence[str], seconds: float | None) ->
             except Exception as error:
                 if not clock.rang:  # else the program fails because it was stopped
                     traceback.print_exc()
-                    failure = f"it raised {type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+                    failure = (
+                        f"it raised {type(error).__name__}: {str(error).strip().partition(chr(10))[0].rstrip('.')}"
+                    )
             if not end_work(spark, _STREAMS_END_IN):
                 print(f"firesteel: a stream of {script} still runs", file=sys.stderr)
     except Exception as error:  # what ran could not be read, as after an analysis that failed
@@ -83,6 +87,19 @@ def run_script(script: Path, arguments: Sequence[str], seconds: float | None) ->
     finally:
         sys.argv, sys.path[:] = before, path
     return Ran(dag, failure, clock.rang)
+
+
+@contextmanager
+def stdout_as_stderr() -> Iterator[None]:
+    """Processes that are started meanwhile print to standard error. Standard output is for findings."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 class _Clock:

@@ -17,15 +17,15 @@ from firesteel.names import counted
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def text(findings: Sequence[Lint], notes: Iterable[str] = ()) -> str:
-    """All findings, to be read.
+def text(findings: Sequence[Lint], notes: Iterable[str] = (), left_out: int = 0) -> str:
+    """All findings, to be read; how many known ones are left out.
 
     >>> print(text([]))
     nothing hangs on luck, as far as the rules see
     """
     parts = [_one(each) for each in findings]
     said = [f"note: {note}" for note in notes]
-    return "\n\n".join([*parts, "\n".join([*said, _summary(findings)])])
+    return "\n\n".join([*parts, "\n".join([*said, _summary(findings, left_out)])])
 
 
 def _one(one: Lint) -> str:
@@ -40,7 +40,9 @@ def _one(one: Lint) -> str:
     return "\n".join(lines)
 
 
-def _summary(findings: Sequence[Lint]) -> str:
+def _summary(findings: Sequence[Lint], left_out: int) -> str:
+    if not findings and left_out:
+        return "nothing new was found"
     if not findings:
         return "nothing hangs on luck, as far as the rules see"
     counts = Counter(one.severity for one in findings)

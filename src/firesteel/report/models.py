@@ -9,6 +9,8 @@ from firesteel.report.facts import lines
 
 _FIRST, _LAST = 5, 25
 """How many states of a long run are shown."""
+_WIDEST = 100
+"""So many letters of what changes in a state are shown, or one change if that alone is longer."""
 
 
 def told(found: BrokenRun | BoundMet, report: Report) -> str:
@@ -50,11 +52,21 @@ def _table(found: BrokenRun) -> str:
     for place, state in enumerate(shown):
         if place and state.number != shown[place - 1].number + 1:
             rows.append(["...", f"({state.number - shown[place - 1].number - 1} states)", *([""] * len(names))])
-        changes = "  ".join(f"{name}={value}" for name, value in state.changes) or "(nothing)"
+        changes = _changes(state)
         mark = ["<- false here"] if state.number == found.decided else []
         rows.append([str(state.number), changes, *("yes" if name in state.holds else "no" for name in names), *mark])
     widths = [max(len(row[column]) for row in rows if column < len(row)) for column in range(max(map(len, rows)))]
     return "\n".join("  " + "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=False)).rstrip() for row in rows)
+
+
+def _changes(state: ModelState) -> str:
+    """What changes in a state, as far as a line has room: a model of a Spark program starts with many variables."""
+    parts = [f"{name}={value}" for name, value in state.changes]
+    count = len(parts)
+    while count > 1 and len("  ".join(parts[:count])) > _WIDEST:
+        count -= 1
+    left = f"  (and {len(parts) - count} more)" if count < len(parts) else ""
+    return "  ".join(parts[:count]) + left or "(nothing)"
 
 
 def _shown(found: BrokenRun) -> list[ModelState]:
