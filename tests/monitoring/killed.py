@@ -15,7 +15,7 @@ def total(now):
     return sum(0 if row.n is None or row.n != row.n else row.n for row in now.input)
 
 
-RULE = fs.next_(lambda now: total(now) <= 1) | fs.once(lambda now: len(now.input) > 3)
+RULE = fs.next_(lambda now: total(now) < 1) | fs.once(lambda now: len(now.input) > 2)
 
 
 def frames(spark, folder: Path):
