@@ -85,9 +85,9 @@ def _program(name: str) -> str:
 def postgres() -> Iterator[str]:
     """A Postgres of our own, which keeps nothing and is reached by a socket in its folder. Gives how to connect."""
     psycopg = pytest.importorskip("psycopg")
-    # It refuses to be run by root. The Debian package makes a user for it.
+    # It refuses to be run by root. The Debian package makes a user for it, who may not enter root's temporary folder.
     user = "postgres" if os.geteuid() == 0 else None
-    folder = tempfile.mkdtemp(prefix="firesteel-postgres-")
+    folder = tempfile.mkdtemp(prefix="firesteel-postgres-", dir=None if user is None else "/tmp")
     process = None
     try:
         if user is not None:
