@@ -30,7 +30,7 @@ VIEWS = 1 / 3
 
 
 def rows(spark: Any, a_second: int) -> Any:
-    """The same numbers for every query that reads them: so many in each micro-batch, one a second."""
+    """A source that gives every query the same numbers: `a_second` of them in each micro-batch."""
     source = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", a_second).option("numPartitions", 2)
     return source.load().selectExpr("value AS id")
 

@@ -45,7 +45,7 @@ def events(numbers: Any) -> Any:
 
 
 def backlog(spark: Any, folder: Path, files: int, a_file: int) -> Any:
-    """So many files of so many events, and the stream that reads them, two at a time."""
+    """Writes the files of the backlog. Returns the stream that reads them, two files in each micro-batch."""
     events(spark.range(0, files * a_file, 1, files)).write.parquet(str(folder))
     for number, file in enumerate(sorted(folder.glob("*.parquet"))):
         os.utime(file, (1_000_000 + number, 1_000_000 + number))

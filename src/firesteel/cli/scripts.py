@@ -18,13 +18,13 @@ from firesteel.dags import Dag, capture
 from firesteel.errors import InvalidArgument, described
 
 _STREAMS_END_IN = 20.0
-"""So many seconds streams have to end, when the program has ended."""
+"""Seconds in which streams have to end after the program has ended."""
 
 _AGAIN_AFTER = 5.0
-"""A program that goes on although its time is up is told again after so many seconds: it may catch everything."""
+"""Seconds until a program is told again that its time is up. It may have caught the first exception."""
 
 _SOON = 0.01
-"""After so many seconds Python is likely to have cleared away what it was at."""
+"""Seconds until Python has probably finished the clean-up that it was interrupted in."""
 
 
 @dataclass(frozen=True)

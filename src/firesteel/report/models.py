@@ -10,7 +10,7 @@ from firesteel.report.facts import lines
 _FIRST, _LAST = 5, 25
 """How many states of a long run are shown."""
 _WIDEST = 100
-"""So many letters of what changes in a state are shown, or one change if that alone is longer."""
+"""The longest text, in letters, of what changes in a state. One change is always shown."""
 
 
 def told(found: BrokenRun | BoundMet, report: Report) -> str:

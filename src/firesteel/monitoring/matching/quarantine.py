@@ -1,4 +1,4 @@
-"""Keys of which no more is said until they are reset: a table with the columns of the key.
+"""Keys in quarantine: nothing more is reported of them until they are reset. A table with the columns of the key.
 
 A key that was reset from some event time on stays in the table, with that time: its rows from before are still left
 out, whenever they come.
