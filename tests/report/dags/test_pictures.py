@@ -241,3 +241,12 @@ def test_a_large_program_is_drawn(tmp_path):
     edges = [(one, one + 1, one % 10 == 9) for one in range(count - 1)]
     program = made([("map", (one // 10,)) for one in range(count)], edges, [("count", (count - 1,))])
     assert len(list(boxes(svg.svg(program), "operation"))) == count
+
+
+@pytest.mark.parametrize("severity", ["error", "warning"])
+@pytest.mark.parametrize("kind", ["operation", "action", "cached", "failed"])
+def test_the_colour_of_a_finding_wins_over_that_of_what_it_is_about(severity, kind):
+    """Of rules of CSS with as many classes, the later one wins."""
+    rules = re.findall(r"^(\S.*) {", svg._STYLE, re.MULTILINE)
+    colour, plain = f".fsd .{severity}", f".fsd .{kind}"
+    assert plain in rules and rules.index(colour) > rules.index(plain)
