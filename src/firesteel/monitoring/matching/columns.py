@@ -51,7 +51,7 @@ def match(sides: Any, keys: Any, classes: Any, marks: Any = None, inner: Any = N
     if marks is not None:
         shut_out, by = _shut_out(sides, keys, marks, epochs, alone)
         one, two = np.concatenate([one, shut_out]), np.concatenate([two, by])
-    firsts = _firsts(keys, np.maximum(one, two), np.minimum(one, two), marks)
+    firsts = _firsts(keys, np.maximum(one, two), np.minimum(one, two))
     spoilt = np.isin(keys, [keys[each.row] for each in firsts])
     until = np.full(int(keys.max(initial=0)) + 1, len(rows))
     for each in firsts:
@@ -71,12 +71,13 @@ def _shut_out(sides: Any, keys: Any, marks: Any, epochs: Any, alone: Any) -> tup
     return candidates[found >= 0], barriers[found[found >= 0]]
 
 
-def _firsts(keys: Any, row: Any, other: Any, marks: Any) -> tuple[Differs, ...]:
-    """The first difference of each key, in order."""
+def _firsts(keys: Any, row: Any, other: Any) -> tuple[Differs, ...]:
+    """The first difference of each key, in order.
+
+    A barrier is compared with what waits before it, and only then with the other side's barrier, which came later.
+    """
     import numpy as np
 
-    # A barrier is compared with what waits before it, and only then with the other side's barrier.
-    last = np.zeros(len(row), dtype=bool) if marks is None else marks[row] & marks[other]
-    order = np.lexsort((other, last, row))
+    order = np.lexsort((other, row))
     chosen = first_of_each(keys[row[order]], order)
     return tuple(Differs(int(row[at]), int(other[at])) for at in chosen)
