@@ -1,8 +1,8 @@
 """A monitor that runs for long, beside two queries of their own: is what it keeps flat?
 
-The two jobs are those of monitor-throughput. Both read a folder in which the events of a second arrive every second, and
-write views to files; the monitor reads these. The events are made before the clock starts. `--minutes` says for how long
-(30; the paper's length is 120), `--rate` how many events a second: 70% of what monitor-throughput printed.
+The two jobs are those of monitor-throughput. Both read a folder in which the events of one second arrive every second,
+and write views to files; the monitor reads these. The events are made before the clock starts. `--minutes` says for how
+long (30; the paper's length is 120), `--rate` how many events a second: 70% of what monitor-throughput printed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from statistics import mean
@@ -61,8 +61,8 @@ def memory(spark: Any) -> float:
     return (heap + workers) / 1e6
 
 
-def arrivals(checkpoint: Path) -> Iterator[tuple[int, float]]:
-    """Of each file that the monitor read: its micro-batch, and when it was written."""
+def arrivals(checkpoint: Path) -> Iterator[tuple[int, int, float]]:
+    """Of each file that the monitor read: its source, the offset of that source, and when the file was written."""
     seen = set()
     for log in checkpoint.glob("sources/*/*"):
         if log.name.startswith("."):
@@ -71,7 +71,7 @@ def arrivals(checkpoint: Path) -> Iterator[tuple[int, float]]:
             entry = json.loads(line)
             if entry["path"] not in seen:
                 seen.add(entry["path"])
-                yield entry["batchId"], entry["timestamp"] / 1000
+                yield int(log.parent.name), entry["batchId"], entry["timestamp"] / 1000
 
 
 class Watched:
@@ -82,8 +82,10 @@ class Watched:
         self.differences: list[Mapping[str, Any]] = []
         self.waiting: list[int] = []
         """Rows without a match at the end of each micro-batch."""
-        self.batches: dict[int, tuple[float, float]] = {}
-        """Of each micro-batch with data: when it ended, and milliseconds in the operator."""
+        self.spent: dict[int, float] = {}
+        """Of each micro-batch with data: milliseconds in the operator."""
+        self.ends: dict[tuple[int, int], float] = {}
+        """When the rows up to an offset of a source had been judged."""
         self.state_rows = 0
 
     def take(self, frame: Any, batch: int) -> None:
@@ -103,8 +105,22 @@ class Watched:
                 start = datetime.fromisoformat(progress["timestamp"]).timestamp()
                 end = start + progress["durationMs"]["triggerExecution"] / 1000
                 (operator,) = progress["stateOperators"]
-                self.batches[progress["batchId"]] = (end, operator["allUpdatesTimeMs"])
+                self.spent[progress["batchId"]] = operator["allUpdatesTimeMs"]
                 self.state_rows = operator["numRowsTotal"]
+                for number, source in enumerate(progress["sources"]):
+                    offset = json.loads(source["endOffset"])
+                    if offset is None:  # nothing came from there yet
+                        continue
+                    key = number, offset["logOffset"]
+                    self.ends[key] = min(end, self.ends.get(key, end))
+
+    def waits(self, came: Iterable[tuple[int, int, float]]) -> list[float]:
+        """Seconds from the arrival of each file to the verdicts on its rows."""
+        found = []
+        for source, offset, at in came:
+            ends = [end for (number, last), end in self.ends.items() if number == source and last >= offset]
+            found += [min(ends) - at] if ends else []
+        return found
 
 
 def measure(minutes: float = 30, rate: float = 20_000) -> Mapping[str, Bound]:
@@ -152,17 +168,17 @@ def measure(minutes: float = 30, rate: float = 20_000) -> Mapping[str, Bound]:
         for query in queries:
             query.stop()
         shutil.rmtree(place, ignore_errors=True)
-    late = [watched.batches[batch][0] - at for batch, at in came if batch in watched.batches]
+    late = watched.waits(came)
     a_third = len(samples) // 3
     thirds = samples[a_third : 2 * a_third], samples[2 * a_third :]
     kept, megabytes = ([mean(each[at] for each in third) for third in thirds] for at in (0, 1))
     matched, waiting = watched.total("matched"), watched.waiting[len(watched.waiting) // 3 :]
     achieved = matched / VIEWS / lasted
     share = 100 * mean(waiting) / (2 * VIEWS * achieved)
-    operator = sum(spent for _, spent in watched.batches.values())
+    operator = sum(watched.spent.values())
     load = os.getloadavg()[0]
     print(f"{minutes:g} minutes at {rate:,.0f} events a second; {achieved:,.0f} were done; load {load:.1f}")
-    print(f"matched {matched:,} pairs in {len(watched.batches)} micro-batches; differences: {len(watched.differences)}")
+    print(f"matched {matched:,} pairs in {len(watched.spent)} micro-batches; differences: {len(watched.differences)}")
     print(f"unmatched at the ends of micro-batches: mean {mean(waiting):,.0f}, which is {share:.1f}% of the records")
     print(f"of one second (the paper: {PAPERS}%)")
     print(f"in the operator: {1000 * operator / max(1, 2 * matched):.1f} us a record")
