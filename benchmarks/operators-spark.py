@@ -6,6 +6,9 @@ these. A check ends with evidence, after 300 cases, or after 60 s. "Precision" i
 the pairs that keep a property, how many are not flagged. `unordered` checks, with the first seed, what the order
 settled, but for operators that are not deterministic. Evidence is not made smaller here.
 
+The instances are dealt to two processes, each with a Spark of its own, as one Spark alone leaves cores idle while it
+plans. So seconds to evidence are those of a busy machine. OPERATORS_PROCESSES=1 has them one after the other.
+
 The machine may be shared, and a session short, so the run can be cut into parts. OPERATORS_RESULTS=file.jsonl keeps
 every check, and a later run with the same file goes on with what is missing there; its table shows all that is in the
 file. These choose a part: OPERATORS_INSTANCE (a part of a name), OPERATORS_KIND (as in answers.json, or its start),
@@ -19,7 +22,9 @@ two cores they work side by side, so less time passes.
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -52,6 +57,7 @@ CASES = 60 if QUICK else 300
 SECONDS = 20.0 if QUICK else 60.0
 SEEDS = [int(each) for each in os.environ.get("OPERATORS_SEEDS", "0" if QUICK else "0,1,2").split(",")]
 WAYS = os.environ.get("OPERATORS_WAYS", "ours" if QUICK else "ours,hybrid,unordered").split(",")
+PROCESSES = int(os.environ.get("OPERATORS_PROCESSES", "2"))
 BY_CPU = os.environ.get("OPERATORS_CLOCK") == "cpu"
 UNTIL = time.monotonic() + 60 * float(os.environ.get("OPERATORS_MINUTES", "1e6"))
 PAPER = {  # recall in percent and seconds of the paper's hybrid
@@ -68,8 +74,8 @@ PAPERS_DELAYS = (timedelta(seconds=2), timedelta(seconds=5))
 def chosen() -> list[Instance]:
     """The instances of this part."""
     name, kind = os.environ.get("OPERATORS_INSTANCE", ""), os.environ.get("OPERATORS_KIND", "")
-    first, _, every = os.environ.get("OPERATORS_PART", "1/4" if QUICK else "1/1").partition("/")
-    some = instances()[int(first) - 1 :: int(every)]
+    first, _, every = os.environ.get("OPERATORS_PART", "1/1").partition("/")
+    some = instances()[:: 4 if QUICK else 1][int(first) - 1 :: int(every)]
     return [each for each in some if name in each.name and each.kind.startswith(kind)]
 
 
@@ -188,9 +194,43 @@ def share(checks: list[Check]) -> float:
     return sum(each.violated for each in checks) / len(checks) if checks else float("nan")
 
 
+def run_in_parts(file: str) -> None:
+    """The same by several processes, which all write into one file."""
+    command = [sys.executable, str(Path(__file__).with_name("run.py")), "operators-spark"]
+    started = [
+        subprocess.Popen(
+            command,
+            env={**os.environ, "OPERATORS_RESULTS": file, "OPERATORS_PART": f"{number + 1}/{PROCESSES}"},
+            stdout=subprocess.DEVNULL,
+        )
+        for number in range(PROCESSES)
+    ]
+    for process in started:  # what they answer is about their part: the whole is judged by what is in the file
+        process.wait()
+
+
+def missing(results: Results) -> int:
+    """How many checks were not made, as the time was over or a process failed."""
+    return sum(
+        (way, seed, instance.name, name) not in results.checks
+        for way in WAYS
+        for seed in (SEEDS if way == "ours" else (0,))
+        for instance in chosen()
+        for name in wanted(instance, way, seed, results)
+    )
+
+
 def measure() -> Mapping[str, Bound]:
-    results = Results()
-    run_all(results)
+    began = time.monotonic()
+    if PROCESSES == 1 or "OPERATORS_PART" in os.environ:
+        results = Results()
+        run_all(results)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.environ.get("OPERATORS_RESULTS", str(Path(folder, "checks.jsonl")))
+            run_in_parts(file)
+            results = Results(file)
+    print(f"this run took {(time.monotonic() - began) / 60:.0f} minutes")
     unit = "s of processor time" if BY_CPU else "s"
     print(f"{len(instances())} instances; {CASES} cases or {SECONDS:.0f} {unit} for a check without evidence")
     print("recall in percent (mean seconds to evidence, a miss with its limit; pairs that were checked)")
@@ -203,7 +243,7 @@ def measure() -> Mapping[str, Bound]:
             cells.append(f"{100 * share(some):.1f} ({took}; {len(some)})")
         print(f"  {way:20}" + "".join(f"{cell:>22}" for cell in cells))
     print(f"  {'the paper, hybrid':20}" + "".join(f"{f'{PAPER[n][0]} ({PAPER[n][1]})':>22}" for n in SIX))
-    return bounds(results)
+    return {"checks that were not made": Bound(missing(results), at_most=0), **bounds(results)}
 
 
 def bounds(results: Results) -> dict[str, Bound]:

@@ -59,8 +59,9 @@ def surroundings(place: Path) -> dict[str, str]:
         "TMPDIR": str(place / "tmp"),
         "HOME": str(place / "home"),
         "XDG_CACHE_HOME": str(place / "home" / ".cache"),
-        # A JVM does not know TMPDIR. firesteel tells the ones that it starts; tests may start others.
-        "SPARK_SUBMIT_OPTS": f"-Djava.io.tmpdir={place / 'tmp'}",
+        # A JVM does not know TMPDIR. firesteel tells the ones that it starts; tests may start others. These live for
+        # seconds, as firesteel's own do: code that is compiled once costs less there than code that is compiled well.
+        "SPARK_SUBMIT_OPTS": f"-Djava.io.tmpdir={place / 'tmp'} -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m",
         # These keep files on purpose: tmp_path folders for a look at a failure, examples for the next run.
         "PYTEST_DEBUG_TEMPROOT": str(place / "pytest"),
         "HYPOTHESIS_STORAGE_DIRECTORY": str(place / "hypothesis"),

@@ -53,8 +53,8 @@ class CpuClock:
 class Results:
     """The checks so far, in a file if there is one."""
 
-    def __init__(self) -> None:
-        given = os.environ.get("OPERATORS_RESULTS")
+    def __init__(self, file: str | None = None) -> None:
+        given = file or os.environ.get("OPERATORS_RESULTS")
         self._file = Path(given) if given else None
         self.checks: dict[tuple[str, int, str, str], Check] = {}
         if self._file is not None and self._file.exists():

@@ -2,11 +2,14 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
 
 import pytest
+
+from firesteel.spark.session.interrupts import leave_call
 
 SCRIPT = '''
 import os, pathlib, signal, sys, threading, time
@@ -109,3 +112,24 @@ def _is_gone(process):
             return True
         time.sleep(0.1)
     return False
+
+
+class _Enough(BaseException):
+    pass
+
+
+def test_a_call_that_is_left_does_not_answer_the_next_one(spark):
+    def enough(number, frame):
+        leave_call(spark, frame)
+        raise _Enough
+
+    before = signal.signal(signal.SIGALRM, enough)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(_Enough):
+            spark._jvm.java.lang.Thread.sleep(1500)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    maths = spark._jvm.java.lang.Math
+    assert [maths.abs(-number) for number in range(5)] == [0, 1, 2, 3, 4]
+    assert spark._jvm.org.apache.spark.sql.classic.SparkSession.getActiveSession().isDefined()

@@ -6,6 +6,7 @@ from pyspark.sql.types import StructType
 
 from firesteel.spark.bulk.align import Watermark
 from firesteel.spark.bulk.carry import carrying
+from firesteel.spark.bulk.seen import seen_by_watermarks
 from firesteel.spark.bulk.shared import SharedQueries
 from firesteel.spark.bulk.together import exercise_together
 from firesteel.spark.engines.exercise import exercise_apart
@@ -201,6 +202,17 @@ def test_cases_are_put_together_by_what_their_watermarks_see(spark, name):
     together = exercise_together(spark, cases, SEEN[name], how, also_single=True)
     latest = max(number for number, trace in enumerate(together) if trace is not None)
     assert [together[latest]] == exercise_apart(spark, [cases[latest]], SEEN[name], how)
+
+
+def test_a_watermark_in_two_places_sees_what_gets_to_either(spark, facts):
+    found = facts(twice, schema=MANY)
+    (edges,) = {
+        *map(tuple, seen_by_watermarks(spark, one(MANY, times_of(2)), [found], {"input": "__case0"})[0].values())
+    }
+    assert edges == tuple(
+        (int(at(first).timestamp() * 1000), int(at(last).timestamp() * 1000))
+        for first, last in ((4, 58), (22, 25), (41, 45))
+    )
 
 
 def test_records_that_a_filter_leaves_out_do_not_keep_cases_apart(spark):
