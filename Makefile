@@ -8,7 +8,7 @@ DOCS_STAMP := $(VENV)/.installed-docs
 CLEANLY := $(BIN)/python tools/clean_run.py
 # Waiting for Spark leaves cores idle: three processes on two cores, each with a session, each with whole files of tests.
 WORKERS ?= 3
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # Another number gives a sweep other random draws.
 SEED ?= 0
 

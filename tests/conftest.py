@@ -19,7 +19,12 @@ pytest_plugins = ["pytester"]
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave the sweeps out, unless they are asked for: here, so that no other `-m` brings them in."""
+    """Leave the sweeps out, unless they are asked for: here, so that no other `-m` brings them in.
+
+    Files with slow tests come first. Processes take whole files, so none is left with a long one at the end.
+    """
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
     if "sweep" in config.option.markexpr:
         return
     sweeps = [item for item in items if item.get_closest_marker("sweep")]
