@@ -57,6 +57,10 @@ class CannotCarry(Exception):
     """Why a subject's plan cannot keep cases apart."""
 
 
+class OneCaseFails(CannotCarry):
+    """One of the cases makes the subject fail. The others may share a query without it."""
+
+
 def root_cause(error: BaseException) -> str:
     """What really happened, in one line: the user's own exception where a Python function raised inside Spark."""
     java = _java_exception(error)

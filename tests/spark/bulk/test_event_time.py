@@ -221,3 +221,30 @@ def test_records_that_a_filter_leaves_out_do_not_keep_cases_apart(spark):
     shared = SharedQueries(spark, cases, SEEN["filtered after"], Running())
     assert shared.groups(also_single=False) == [[0, 1, 2]]
     assert SharedQueries(spark, cases, lambda f: counted_by_ten(marked(f)), Running()).groups(False) == []
+
+
+# --- late records ---
+
+
+def with_late(index):
+    """The third batch has a record behind the watermark."""
+    return [[(at(5), 1, index)], [(at(45), 1, index)], [(at(4), index % 2, index), (at(50), 2, index)]]
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        lambda f: counted_by_ten(marked(f)),
+        lambda f: marked(f).dropDuplicates(["ts", "k"]),
+        lambda f: marked(f).dropDuplicatesWithinWatermark(["k"]),
+    ],
+)
+def test_late_records_share_a_query_where_nobody_asks_how_many_are_dropped(spark, subject):
+    cases = one("ts TIMESTAMP, k INT, n INT", *map(with_late, range(4)))
+    with pytest.raises(CannotCarry, match="late in every case"):
+        exercise_together(spark, cases, subject, Running())
+    together = exercise_together(spark, cases, subject, Running(), late=True)
+    alone = exercise_apart(spark, cases, subject, Running())
+    assert all(trace[2].dropped for trace in alone)
+    assert [[now.outputs for now in trace] for trace in together] == [[now.outputs for now in trace] for trace in alone]
+    assert [now.recorded_dropped for now in together[0]] == [0, 0, None]

@@ -21,8 +21,9 @@ from firesteel.operators.onspark.operator import SparkKind
 from firesteel.operators.onspark.running import Runner
 from firesteel.operators.onspark.sinks import QUESTIONS as OF_SINKS
 
-_ROUND, _LARGE_ROUND, _TIMED_ROUND, _ROUND_ALONE, _ROUND_OF_JOBS = 24, 140, 60, 3, 10
+_ROUND, _LARGE_ROUND, _TIMED_ROUND, _ROUND_ALONE, _ROUND_OF_JOBS = 24, 280, 120, 3, 10
 """How many tests are run together: few at first, as one of them may be enough."""
+_MANY_JOBS = 64
 _MOST_ALONE = {"restart_safe": 4, "state_bounded": 2}
 """Properties whose runs cannot share a query, and how many tests of each are made at most."""
 _TRIED = 50
@@ -65,9 +66,10 @@ class _Tally:
 
     def add(self, results: Sequence[Sequence[Result]]) -> bool:
         """Count one test; did it have any output?"""
-        ran = [each for every in results for each in every if not isinstance(each, NotRun)]
-        if not ran:
+        complete = [every for every in results if not any(isinstance(each, NotRun) for each in every)]
+        if not complete:  # no question was answered
             return False
+        ran = [each for every in complete for each in every]
         self.tests += 1
         failures = [each for each in ran if isinstance(each, Failed)]
         self.failed += bool(failures)
@@ -222,7 +224,7 @@ class Examiner:
         operator = self.about.operator
         called = operator.kind is SparkKind.SINK or operator.engine == "dstream"
         if not operator.streams or (called and self.runner.shares and property not in _MOST_ALONE):
-            few, many = (_ROUND_OF_JOBS, _TIMED_ROUND) if self.runner.shares else (_ROUND_ALONE, _ROUND_OF_JOBS)
+            few, many = (_ROUND_OF_JOBS, _MANY_JOBS) if self.runner.shares else (_ROUND_ALONE, _ROUND_OF_JOBS)
             return self.maker.round(number, min(many if number else few, most))
         if property in _MOST_ALONE or not self.runner.shares:
             size = min(_ROUND_ALONE, most)

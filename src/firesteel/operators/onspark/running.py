@@ -13,12 +13,12 @@ from firesteel.errors import InvalidArgument
 from firesteel.operators.onspark.feeds import Failed, Feed, Gave, NotRun, Result, distinct
 from firesteel.operators.onspark.operator import SparkOperator
 from firesteel.operators.onspark.trying import Trying
-from firesteel.perturb.changes import ShufflePartitions, Variant
+from firesteel.perturb.changes import RowOrder, ShufflePartitions, Variant
 from firesteel.spark.bulk.dstreams import exercise_beside
 from firesteel.spark.bulk.jobs import exercise_united
 from firesteel.spark.bulk.together import exercise_together
 from firesteel.spark.engines.exercise import exercise, exercise_apart
-from firesteel.spark.failures import CannotCarry, SubjectFailure
+from firesteel.spark.failures import CannotCarry, OneCaseFails, SubjectFailure
 from firesteel.spark.perturb.levers import dismissed, new_workers
 from firesteel.spark.perturb.retries import failing_first, tasks_tried_twice
 from firesteel.spark.running import Running
@@ -71,7 +71,7 @@ class Runner:
         for feed in distinct(feeds):
             if repr(feed) not in self._known:
                 groups.setdefault(
-                    (feed.under, feed.interval, feed.close, feed.state, feed.again, feed.retried), []
+                    (_of_spark(feed.under), feed.interval, feed.close, feed.state, feed.again, feed.retried), []
                 ).append(feed)
         found: dict[str, Result] = {}
         left = self.streams_at_most if self.operator.streams else self.jobs_at_most
@@ -132,17 +132,18 @@ class Runner:
         return feed.case(self.operator)
 
     def _how(self, feed: Feed) -> Running:
+        under = _of_spark(feed.under)
         if self.operator.engine == "dstream":
-            return Running(engine="dstream", seconds=self.seconds, batch_interval=feed.interval, under=feed.under)
+            return Running(engine="dstream", seconds=self.seconds, batch_interval=feed.interval, under=under)
         if not self.operator.streams:
-            return Running(engine="batch", seconds=self.seconds, under=feed.under)
+            return Running(engine="batch", seconds=self.seconds, under=under)
         return Running(
             output_mode=self.operator.output_mode,
             seconds=self.seconds,
             batch_interval=feed.interval,
             close=feed.close,
             state=feed.state,
-            under=_in_one_partition(feed.under),
+            under=_in_one_partition(under),
         )
 
     def _apart(self, feeds: Sequence[Feed]) -> list[Result]:
@@ -175,8 +176,9 @@ class Runner:
 
     def _is_alike(self, feed: Feed, screened: Result) -> bool:
         """Does a feed give by itself what it gave together with others? Asked once for each way to run."""
-        if feed.under not in self._compared and not isinstance(screened, NotRun):
-            self._compared.add(feed.under)
+        under = _of_spark(feed.under)
+        if under not in self._compared and not isinstance(screened, NotRun):
+            self._compared.add(under)
             match self.alone(feed), screened:
                 case Gave() as one, Gave() as other:
                     self.bulk = Counter(map(canonical, one.rows)) == Counter(map(canonical, other.rows))
@@ -188,11 +190,13 @@ class Runner:
         cases = [self._case(feed) for feed in feeds]
         try:
             traces = self._exercised(cases, self._subject(feeds[0]), self._how(feeds[0]))
-        except CannotCarry:  # of all cases, or as one of them makes it fail
+        except OneCaseFails:
             half = len(feeds) // 2
             if half < _SMALLEST:
                 return [NotRun()] * len(feeds)
             return self._in_one_query(feeds[:half]) + self._in_one_query(feeds[half:])
+        except CannotCarry:  # no two of them
+            return [NotRun()] * len(feeds)
         except SubjectFailure as failure:
             if failure.hangs:
                 self.bulk = False
@@ -204,11 +208,16 @@ class Runner:
     def _exercised(self, cases: Sequence[Case], subject: Any, how: Running) -> Sequence[Trace | None]:
         match self.operator.engine:
             case "structured":
-                return exercise_together(self.spark, cases, subject, how, also_single=True)
+                return exercise_together(self.spark, cases, subject, how, also_single=True, late=True)
             case "dstream":
                 return exercise_beside(self.spark, cases, subject, how)
             case _:
                 return exercise_united(self.spark, cases, subject, how)
+
+
+def _of_spark(under: Variant) -> Variant:
+    """What changes in Spark itself: other changes are in the records that are fed, and may share a query."""
+    return Variant(*(each for each in under.changes if not isinstance(each, RowOrder)))
 
 
 def _in_one_partition(under: Variant) -> Variant:

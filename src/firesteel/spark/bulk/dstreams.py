@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from firesteel.spark.bulk.jobs import parts_of, with_number
 from firesteel.spark.engines import dstream
 from firesteel.spark.engines.subject import Subject, call_subject
-from firesteel.spark.failures import CannotCarry, SubjectFailure
+from firesteel.spark.failures import CannotCarry, OneCaseFails, SubjectFailure
 from firesteel.spark.running import Running
 from firesteel.values.batches import Batch
 from firesteel.values.cases import Case
@@ -25,7 +25,7 @@ _MOST = 40
 
 
 def exercise_beside(spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running) -> list[Trace]:
-    """Run cases together and record their traces. `CannotCarry` where one of them makes it fail."""
+    """Run cases together and record their traces. `OneCaseFails` if one makes it fail."""
     found: list[Trace] = []
     for start in range(0, len(cases), _MOST):
         found += _beside(spark, cases[start : start + _MOST], subject, how)
@@ -53,7 +53,7 @@ def _beside(spark: SparkSession, cases: Sequence[Case], subject: Subject, how: R
             raise CannotCarry("it has several outputs") from failure
         if failure.hangs or not failure.depends_on_case:
             raise
-        raise CannotCarry(f"one of the cases makes it fail ({failure})") from failure
+        raise OneCaseFails(f"one of the cases makes it fail ({failure})") from failure
     parts = [parts_of(now.outputs["output"], len(cases)) for now in whole]
     return [
         Trace([_of(now, case, parts[now.index][number]) for now in whole if now.index < case.length])

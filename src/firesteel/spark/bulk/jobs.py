@@ -16,7 +16,7 @@ from firesteel.spark.engines.control import INTERPRETED, changed
 from firesteel.spark.engines.rdds import rdd_of, sizes_of
 from firesteel.spark.engines.source import BatchFrames
 from firesteel.spark.engines.subject import Subject, being_built
-from firesteel.spark.failures import CannotCarry, SubjectFailure
+from firesteel.spark.failures import CannotCarry, OneCaseFails, SubjectFailure
 from firesteel.spark.perturb.levers import pulled
 from firesteel.spark.running import Running
 from firesteel.values.batches import Batch, make_batch
@@ -34,7 +34,7 @@ _SETTINGS = {"spark.sql.adaptive.enabled": "false", **INTERPRETED}
 
 
 def exercise_united(spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running) -> list[Trace]:
-    """Run cases of one batch each together and record their traces. `CannotCarry` where one of them makes it fail."""
+    """Run cases of one batch each together and record their traces. `OneCaseFails` if one makes it fail."""
     found: list[Trace] = []
     for start in range(0, len(cases), _MOST):
         found += _united(spark, cases[start : start + _MOST], subject, how)
@@ -52,7 +52,7 @@ def _united(spark: SparkSession, cases: Sequence[Case], subject: Subject, how: R
         except SubjectFailure as failure:
             if failure.hangs:  # parts of it would take as long
                 raise
-            raise CannotCarry(f"one of the cases makes it fail ({failure})") from failure
+            raise OneCaseFails(f"one of the cases makes it fail ({failure})") from failure
     parts = {
         name: parts_of(batch, len(cases)) if batch.schema is None else split(batch, len(cases))
         for name, batch in batches.items()

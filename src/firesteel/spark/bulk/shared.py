@@ -18,7 +18,7 @@ from firesteel.spark.engines.recorded import JAVA_TIME
 from firesteel.spark.engines.source import PackedSource
 from firesteel.spark.engines.subject import Subject, outputs_of
 from firesteel.spark.engines.threads import at_once
-from firesteel.spark.failures import CannotCarry, SubjectFailure
+from firesteel.spark.failures import CannotCarry, OneCaseFails, SubjectFailure
 from firesteel.spark.perturb.levers import pulled
 from firesteel.spark.running import Running
 from firesteel.values.batches import Batch, make_batch
@@ -39,10 +39,17 @@ _FEW = 3
 
 
 class SharedQueries:
-    """A subject whose queries carry many cases at once. `CannotCarry` says why it is not possible."""
+    """A subject whose queries carry many cases at once. `CannotCarry` says why it is not possible.
 
-    def __init__(self, spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running) -> None:
+    Spark counts the records that it drops as late for all cases together. So a case in which records come late runs
+    alone; with `late`, it may share a query, and how many are dropped is not known then.
+    """
+
+    def __init__(
+        self, spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running, *, late: bool = False
+    ) -> None:
         self._spark, self._cases, self._subject, self._how = spark, cases, subject, how
+        self._shares_late = late
         self._columns = _hidden(cases)
         self._schemas = {name: _schema(name, cases) for name in self._columns}
         frames, sources = self._frames()
@@ -96,7 +103,7 @@ class SharedQueries:
         together: dict[Hashable, list[int]] = {}
         for number in numbers:
             case = self._cases[number]
-            if has_late_records(self._edges[number], facts, self._watermarks[id(case)]):
+            if not self._shares_late and has_late_records(self._edges[number], facts, self._watermarks[id(case)]):
                 self._late += 1
                 continue
             # Event time ends for all of them at once, so they have to be of one length.
@@ -124,12 +131,13 @@ class SharedQueries:
                 queries = self._queries(cases, stack)
             try:
                 for index, outputs in enumerate(outputs_of_batches(queries, max(case.length for case in cases))):
-                    if any(query.dropped for query in queries):
+                    dropped = any(query.dropped for query in queries)
+                    if dropped and not self._shares_late:
                         raise CannotCarry("records come late, and Spark counts them for all cases together")
                     parts = {name: split(batch, len(cases)) for name, batch in outputs.items()}
-                    self._record(cases, index, parts, queries[0].time(index), recorded)
+                    self._record(cases, index, parts, queries[0].time(index), recorded, None if dropped else 0)
             except SubjectFailure as failure:
-                raise CannotCarry(f"one of the cases makes it fail ({failure})") from failure
+                raise OneCaseFails(f"one of the cases makes it fail ({failure})") from failure
         return [Trace(instants) for instants in recorded]
 
     def _record(
@@ -139,6 +147,7 @@ class SharedQueries:
         outputs: Mapping[str, Sequence[Batch]],
         time: datetime,
         recorded: Sequence[list[Instant]],
+        dropped: int | None,
     ) -> None:
         """Add an instant to what was recorded of every case that is not over yet."""
         for number, (case, instants) in enumerate(zip(cases, recorded, strict=True)):
@@ -151,6 +160,7 @@ class SharedQueries:
                         {name: batches[number] for name, batches in outputs.items()},
                         time=time,
                         recorded_watermark=min((at for at in known if at is not None), default=None),
+                        recorded_dropped=dropped,
                         drawn=case.drawn,
                     )
                 )

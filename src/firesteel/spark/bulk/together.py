@@ -32,12 +32,19 @@ class Together(list["Trace | None"]):
 
 
 def exercise_together(
-    spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running, *, also_single: bool = False
+    spark: SparkSession,
+    cases: Sequence[Case],
+    subject: Subject,
+    how: Running,
+    *,
+    also_single: bool = False,
+    late: bool = False,
 ) -> Together:
     """Run cases together and record their traces; None for one that has to run alone.
 
     `CannotCarry` says why it is not possible at all. With `also_single`, a case that can share a query with no other
-    one runs here too, in a query of its own, as long as there are few of these.
+    one runs here too, in a query of its own, as long as there are few of these. With `late`, cases with late records
+    share one as well, and the traces do not say how many of them Spark dropped.
     """
     if not cases:
         return Together()
@@ -46,7 +53,7 @@ def exercise_together(
     if any(len(batch) > how.large for case in cases for stream in case.inputs.values() for batch in stream):
         raise CannotCarry("a batch is large enough for a run of its own")
     _refuse_different(subject, cases)
-    shared = SharedQueries(spark, cases, subject, how)
+    shared = SharedQueries(spark, cases, subject, how, late=late)
     traces = Together([None] * len(cases))
     traces.doubtful = shared.doubtful
     for group in shared.groups(also_single):
