@@ -123,7 +123,7 @@ class Watched:
         return found
 
 
-def measure(minutes: float = 30, rate: float = 20_000) -> Mapping[str, Bound]:
+def measure(minutes: float = 30, rate: float = 53_000) -> Mapping[str, Bound]:
     import firesteel as fs
 
     jobs = load_module("monitor-throughput")
