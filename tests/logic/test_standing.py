@@ -197,7 +197,7 @@ def test_a_changed_constant_of_the_module_is_another_rule(monkeypatch):
 
 def test_a_constant_that_only_an_inner_function_uses_belongs_to_the_rule(monkeypatch):
     rules = [
-        fs.now(lambda now: all(map(lambda x: x < LIMIT, now))),
+        fs.now(lambda now: all(filter(lambda x: x < LIMIT, now))),
         fs.now(lambda now: all(x < LIMIT for x in now)),
         fs.let(lambda first: fs.next_(lambda now: [lambda x: x < LIMIT][0](now))),
     ]

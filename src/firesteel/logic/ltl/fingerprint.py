@@ -108,7 +108,7 @@ def _function(function: FunctionType, seen: _Numbers) -> Any:
 
 
 def _names(code: CodeType) -> list[str]:
-    """The names that a function asks its module for, also inside the functions that it holds; and those of attributes."""
+    """The names that a function asks its module for, also inside the functions that it holds; and attributes."""
 
     def walk(code: CodeType) -> Iterator[str]:
         yield from code.co_names
