@@ -1,7 +1,8 @@
 """What is done with verdicts: files that hold each once, metrics, callbacks."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from types import SimpleNamespace
 
 import pytest
@@ -68,11 +69,58 @@ def test_json_lines_hold_each_verdict_once_even_if_a_batch_comes_again(tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["verdicts.jsonl"]
 
 
+def test_json_lines_hold_what_json_has_no_word_for(tmp_path):
+    path = tmp_path / "verdicts.jsonl"
+    odd = Row(
+        days={date(2030, 1, 1): 1, None: 2},
+        n=[float("nan"), float("inf"), float("-inf"), 1.5],
+        price=Decimal("1.10"),
+        raw=bytearray(b"ab"),
+        on=True,
+    )
+    sinks.json_lines(path)(Frame(Row(id="a", kind="difference", left=odd)), 0)
+
+    def refused(constant):
+        raise AssertionError(f"{constant} is not JSON")
+
+    (line,) = path.read_text().splitlines()
+    assert json.loads(line, parse_constant=refused)["left"] == {
+        "days": {"2030-01-01": 1, "null": 2},
+        "n": ["NaN", "Infinity", "-Infinity", 1.5],
+        "price": "1.10",
+        "raw": "YWI=",
+        "on": True,
+    }
+
+
+def test_json_lines_look_at_what_is_in_the_file_once(tmp_path, monkeypatch):
+    path = tmp_path / "verdicts.jsonl"
+    sinks.json_lines(path)(Frame(difference("a")), 4)
+    looked = []
+    forget = sinks._forget
+    monkeypatch.setattr(sinks, "_forget", lambda *given: looked.append(given[1:]) or forget(*given))
+    again = sinks.json_lines(path)
+    for batch in range(4, 9):
+        again(Frame(difference(f"b{batch}")), batch)
+    again(Frame(difference("c"), query="another"), 7)
+    again(Frame(difference("b8 again")), 8)  # the query failed, and was started again with the same sink
+    assert looked == [("one", 4), ("another", 7), ("one", 8)]
+    assert [line["id"] for line in lines(path)] == ["b4", "b5", "b6", "b7", "c", "b8 again"]
+
+
 def metrics_in(path):
     return dict(line.split() for line in path.read_text().splitlines() if not line.startswith("#"))
 
 
-def test_metrics_add_up_the_groups_and_count_each_difference_once(tmp_path):
+@pytest.fixture
+def clock(monkeypatch):
+    """The clock that the sinks read, in seconds after `AT`."""
+    found = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(sinks, "time", SimpleNamespace(time=lambda: AT.timestamp() + found.now))
+    return found
+
+
+def test_metrics_add_up_the_groups_and_count_each_difference_once(tmp_path, clock):
     path = tmp_path / "firesteel.prom"
     sink = sinks.metrics(path)
     sink(Frame(progress(0, 4, 0.5), progress(1, 3, 2.5)), 0)
@@ -92,6 +140,39 @@ def test_metrics_add_up_the_groups_and_count_each_difference_once(tmp_path):
     sinks.metrics(path)(Frame(), 2)  # another process goes on
     assert metrics_in(path)["firesteel_differences"] == "1"
     assert [file.name for file in tmp_path.iterdir()] == ["firesteel.prom"]
+
+
+def test_metrics_count_a_batch_that_comes_again_after_a_crash_once(tmp_path):
+    path = tmp_path / "firesteel.prom"
+    sinks.metrics(path)(Frame(difference("a")), 4)
+    sinks.metrics(path)(Frame(difference("b"), difference("c")), 5)
+    again = sinks.metrics(path)  # a new process: the commit of micro-batch 5 was lost
+    again(Frame(difference("b"), difference("c")), 5)
+    assert metrics_in(path)["firesteel_differences"] == "3"
+    again(Frame(difference("d"), Row(id="e", kind="shed")), 6)
+    assert metrics_in(path)["firesteel_differences"] == "4"
+    sinks.metrics(path)(Frame(difference("x"), query="another"), 0)  # with a new checkpoint
+    assert metrics_in(path)["firesteel_differences"] == "5"
+
+
+def test_the_lag_of_a_group_that_waits_grows_while_it_is_not_called(tmp_path, clock):
+    path = tmp_path / "firesteel.prom"
+    sink = sinks.metrics(path)
+    sink(Frame(progress(0, 4, 0.5), progress(1, 0, 0.0)), 0)
+    clock.now = 60.0
+    sink(Frame(progress(1, 0, 0.0)), 1)
+    assert metrics_in(path)["firesteel_lag_seconds"] == "60.5"
+    clock.now = 90.0
+    sinks.metrics(path)(Frame(), 2)  # another process, in which no group was called yet
+    assert metrics_in(path)["firesteel_lag_seconds"] == "90.5"
+    assert metrics_in(path)["firesteel_unmatched"] == "4"
+    sinks.metrics(path)(Frame(), 3)
+    sink = sinks.metrics(path)
+    sink(Frame(progress(0, 0, 0.0)), 4)
+    assert metrics_in(path)["firesteel_lag_seconds"] == "0.0"
+    assert metrics_in(path)["firesteel_unmatched"] == "0"
+    sinks.metrics(path)(Frame(progress(2, 1, 0.0), query="another"), 0)
+    assert metrics_in(path)["firesteel_matched"] == "7"  # groups of another query are others
 
 
 @pytest.mark.parametrize(("asked", "kinds"), [(False, ["difference"]), (True, ["difference", "progress"])])

@@ -107,9 +107,13 @@ def monitor_equivalence(
 
     Each row that comes out has an `id`, which is the same after a restart, and its `kind`. "difference": the row came
     where the other side has another one. "unmatched": the watermark passed it. Of each key the first difference is
-    reported; the rows after it are counted in `quarantined`. "shed": more than `unmatched_at_most` rows waited, so that
-    some were dropped; with `overflow="stop"` the query fails instead. "progress", if asked for: one row for each group
-    and micro-batch, with `unmatched`, `matched`, `quarantined`, and `lag`, the seconds that the oldest row has waited.
+    reported; the rows after it are counted in `quarantined`. "shed": more rows waited than `unmatched_at_most` allows,
+    so that some were dropped; with `overflow="stop"` the query fails instead. "progress", if asked for: one row for
+    each group and micro-batch in which it has rows, with `unmatched`, `matched`, `quarantined`, and `lag`, the seconds
+    that the oldest row had waited then.
+
+    `unmatched_at_most` is for all groups together. Each of them may hold an equal part of it, rounded up, whatever the
+    others hold: with 16 groups and `unmatched_at_most=1000` a group sheds when more than 63 rows wait in it.
 
     `resets` is a streaming DataFrame of keys that are to be compared anew: its columns are those of the key. If there
     is a `watermark`, its column says from which event time on; else it is from this micro-batch on.
@@ -145,6 +149,7 @@ def monitor_equivalence(
         overflow=overflow,
         progress=progress,
         groups=require_count("groups", groups),
+        resets=resets is not None,
     )
     delay = None
     if column is not None:

@@ -8,15 +8,20 @@ file holds each verdict once all the same, and a callback may see it again, with
 
 from __future__ import annotations
 
+import base64
 import json
+import math
 import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from firesteel.monitoring.progress import PROGRESS, Group, Progress, is_difference
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -24,8 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["callback", "json_lines", "metrics", "stop", "together"]
 
 _Sink: TypeAlias = "Callable[[DataFrame, int], None]"
-_PROGRESS = "progress"
-_BAD = ("difference", "unmatched", "false")
 _PATIENCE = 30.0
 
 
@@ -37,7 +40,7 @@ def callback(function: Callable[[Mapping[str, Any]], object], *, progress: bool 
 
     def call(frame: DataFrame, batch: int) -> None:
         for row in _rows(frame):
-            if progress or row["kind"] != _PROGRESS:
+            if progress or row["kind"] != PROGRESS:
                 function(row)
 
     return call
@@ -46,20 +49,24 @@ def callback(function: Callable[[Mapping[str, Any]], object], *, progress: bool 
 def json_lines(path: str | PathLike[str]) -> _Sink:
     """Appends each verdict to a file, as a line of JSON with the id of its query and the number of its micro-batch.
 
-    A micro-batch that comes again after a crash replaces its lines.
+    A micro-batch that comes again after a crash replaces its lines. Floats that JSON does not have are written as text:
+    "NaN", "Infinity", "-Infinity". So are the keys of a map.
 
     >>> sink = json_lines("verdicts.jsonl")
     """
     from firesteel.spark.monitor.queries import query_id
 
     file = Path(path)
+    last: dict[str | None, int] = {}
 
     def append(frame: DataFrame, batch: int) -> None:
-        rows = [row for row in _rows(frame) if row["kind"] != _PROGRESS]
+        rows = [row for row in _rows(frame) if row["kind"] != PROGRESS]
         query = query_id(frame)
-        _forget(file, query, batch)
+        if batch <= last.get(query, batch):  # the first one since the start may be in the file already
+            _forget(file, query, batch)
+        last[query] = batch
         with file.open("a", encoding="utf-8") as out:
-            out.writelines(json.dumps({"query": query, "batch": batch, **row}, default=_plain) + "\n" for row in rows)
+            out.writelines(_line({"query": query, "batch": batch, **row}) for row in rows)
 
     return append
 
@@ -67,34 +74,24 @@ def json_lines(path: str | PathLike[str]) -> _Sink:
 def metrics(path: str | PathLike[str], *, name: str = "firesteel") -> _Sink:
     """Keeps a file with metrics as Prometheus reads them: unmatched, lag, differences, and the verdict.
 
-    The monitor has to be made with `progress=True`. `verdict` is 0 as soon as a difference was found, else 1.
+    The monitor has to be made with `progress=True`. `verdict` is 0 as soon as a difference was found, else 1. The file
+    is written with every micro-batch. A comment in it says which one that was, so that a micro-batch that comes again
+    after a crash is counted once.
 
     >>> sink = metrics("/var/lib/node_exporter/firesteel.prom")
     """
+    from firesteel.spark.monitor.queries import query_id
+
     file = Path(path)
-    groups: dict[str, Mapping[str, Any]] = {}
-    seen: set[str] = set()
-    before = _metrics_of(file, name)
+    counted = _counted_in(file, name)
 
     def write(frame: DataFrame, batch: int) -> None:
+        nonlocal counted
+        now = counted.next(query_id(frame), batch)
         for row in _rows(frame):
-            if row["kind"] == _PROGRESS:
-                groups[row["id"].rpartition("/")[2]] = row
-            elif row["kind"] in _BAD:
-                seen.add(row.get("id") or json.dumps(row, default=_plain))
-        differences = before + len(seen)
-        numbers = {
-            "unmatched": sum(row["unmatched"] for row in groups.values()),
-            "lag_seconds": max((row["lag"] for row in groups.values()), default=0.0),
-            "matched": sum(row["matched"] for row in groups.values()),
-            "quarantined": sum(row["quarantined"] for row in groups.values()),
-            "differences": differences,
-            "verdict": int(not differences),
-        }
-        lines = [f"# TYPE {name}_{key} gauge\n{name}_{key} {value}\n" for key, value in numbers.items()]
-        new = file.with_name(file.name + ".new")
-        new.write_text("".join(lines), encoding="utf-8")
-        os.replace(new, file)  # a reader never sees half of it
+            now.take(row)
+        _replace(file, now.text(name, time.time()))
+        counted = now
 
     return write
 
@@ -106,7 +103,7 @@ def stop() -> _Sink:
     """
 
     def look(frame: DataFrame, batch: int) -> None:
-        if any(row["kind"] in _BAD for row in _rows(frame)):
+        if any(map(is_difference, _rows(frame))):
             _stop_later(frame, batch)
 
     return look
@@ -133,8 +130,32 @@ def _rows(frame: DataFrame) -> list[dict[str, Any]]:
     return [row.asDict(recursive=True) for row in frame.collect()]
 
 
+def _line(row: Mapping[str, Any]) -> str:
+    return json.dumps(_plain(row), allow_nan=False) + "\n"
+
+
 def _plain(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime | date) else str(value)
+    """A value as JSON can hold it."""
+    match value:
+        case Mapping():
+            return {_as_key(key): _plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item) for item in value]
+        case float() if not math.isfinite(value):
+            return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        case None | bool() | int() | float() | str():
+            return value
+        case datetime() | date():
+            return value.isoformat()
+        case bytes() | bytearray():
+            return base64.b64encode(value).decode()  # as Spark's to_json
+        case _:
+            return str(value)
+
+
+def _as_key(key: Any) -> str:
+    plain = _plain(key)
+    return plain if isinstance(plain, str) else json.dumps(plain)
 
 
 def _forget(file: Path, query: str | None, batch: int) -> None:
@@ -144,21 +165,71 @@ def _forget(file: Path, query: str | None, batch: int) -> None:
     lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
     kept = [line for line in lines if line.endswith("\n") and not _is_of(json.loads(line), query, batch)]
     if len(kept) < len(lines):
-        new = file.with_name(file.name + ".new")
-        new.write_text("".join(kept), encoding="utf-8")
-        os.replace(new, file)
+        _replace(file, "".join(kept))
 
 
 def _is_of(line: Mapping[str, Any], query: str | None, batch: int) -> bool:
     return line["query"] == query and bool(line["batch"] >= batch)
 
 
-def _metrics_of(file: Path, name: str) -> int:
-    """How many differences a file tells of already."""
+def _replace(file: Path, text: str) -> None:
+    """Write a file as a whole: a reader never sees half of it."""
+    new = file.with_name(file.name + ".new")
+    new.write_text(text, encoding="utf-8")
+    os.replace(new, file)
+
+
+@dataclass
+class _Counted:
+    """What a file of metrics tells, and what has to be known to count one more micro-batch, or the last one again."""
+
+    query: str | None = None
+    batch: int = -1
+    before: int = 0
+    """The differences of all micro-batches before this one."""
+    here: int = 0
+    """The differences of this one."""
+    progress: Progress = field(default_factory=Progress)
+
+    def next(self, query: str | None, batch: int) -> _Counted:
+        """Before the rows of a micro-batch are taken: the next one, or the last one once more."""
+        if query != self.query:
+            return _Counted(query, batch, self.before + self.here)
+        again = batch <= self.batch
+        return _Counted(query, batch, self.before + (0 if again else self.here), 0, self.progress)
+
+    def take(self, row: Mapping[str, Any]) -> None:
+        if row["kind"] == PROGRESS:
+            self.progress.take(row)
+        elif is_difference(row):
+            self.here += 1
+
+    def text(self, name: str, now: float) -> str:
+        differences = self.before + self.here
+        numbers = {
+            "unmatched": self.progress.unmatched,
+            "lag_seconds": round(self.progress.lag(now), 3),
+            "matched": self.progress.matched,
+            "quarantined": self.progress.quarantined,
+            "differences": differences,
+            "verdict": int(not differences),
+        }
+        groups = {number: list(vars(group).values()) for number, group in self.progress.groups.items()}
+        state = json.dumps([self.query, self.batch, self.before, self.here, groups])
+        lines = [f"# TYPE {name}_{key} gauge\n{name}_{key} {value}\n" for key, value in numbers.items()]
+        return f"# {name} {state}\n" + "".join(lines)
+
+
+def _counted_in(file: Path, name: str) -> _Counted:
+    """What a file tells that an earlier run wrote."""
     if not file.exists():
-        return 0
-    found = [line.split() for line in file.read_text(encoding="utf-8").splitlines()]
-    return next((int(words[1]) for words in found if words[0] == f"{name}_differences"), 0)
+        return _Counted()
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if line.startswith(f"# {name} ["):
+            query, batch, before, here, groups = json.loads(line.removeprefix(f"# {name} "))
+            known = {number: Group(*group) for number, group in groups.items()}
+            return _Counted(query, batch, before, here, Progress(known))
+    return _Counted()
 
 
 def _stop_later(frame: DataFrame, batch: int) -> None:

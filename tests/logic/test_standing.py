@@ -1,11 +1,15 @@
 """A rule that is judged at every instant, against brute force; its state as a value; and the digest of a rule."""
 
+import copy
 import json
 import os
 import random
 import subprocess
 import sys
 from collections import Counter
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from enum import Enum
 from functools import partial
 
 import pytest
@@ -191,11 +195,66 @@ def test_a_changed_constant_of_the_module_is_another_rule(monkeypatch):
     assert fingerprint(rule) != before
 
 
+def test_a_constant_that_only_an_inner_function_uses_belongs_to_the_rule(monkeypatch):
+    rules = [
+        fs.now(lambda now: all(filter(lambda x: x < LIMIT, now))),
+        fs.now(lambda now: all(x < LIMIT for x in now)),
+        fs.let(lambda first: fs.next_(lambda now: [lambda x: x < LIMIT][0](now))),
+    ]
+    before = [fingerprint(each) for each in rules]
+    monkeypatch.setitem(globals(), "LIMIT", 4)
+    assert all(fingerprint(each) != was for each, was in zip(rules, before, strict=True))
+    monkeypatch.setitem(globals(), "LIMIT", 3)
+    assert [fingerprint(each) for each in rules] == before
+
+
+class Level(Enum):
+    LOW = 1
+    HIGH = 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (timedelta(seconds=1), timedelta(seconds=2)),
+        (Decimal("1.0"), Decimal("1.1")),
+        (date(2030, 1, 1), date(2030, 1, 2)),
+        (datetime(2030, 1, 1), datetime(2030, 1, 1, tzinfo=UTC)),
+        (Level.LOW, Level.HIGH),
+        (range(3), range(4)),
+        (partial(above, 1), partial(above, 2)),
+        ([timedelta(1)], [timedelta(2)]),
+        (int, str),
+    ],
+)
+def test_values_that_a_rule_uses_are_told_apart(monkeypatch, one, other):
+    rule = fs.now(lambda x: x is LIMIT)
+    found = []
+    for value in (one, copy.deepcopy(one), other):
+        monkeypatch.setitem(globals(), "LIMIT", value)
+        found.append(fingerprint(rule))
+    assert found[0] == found[1] != found[2]
+
+
+def test_functions_that_a_rule_calls_by_name_belong_to_it(monkeypatch):
+    rule = fs.now(lambda x: above(1, x))
+    before = fingerprint(rule)
+    monkeypatch.setitem(globals(), "above", lambda limit, x: x >= limit)
+    assert fingerprint(rule) != before
+
+
 def test_a_function_that_calls_itself_has_a_digest():
     def down(x):
         return x == 0 or down(x - 1)
 
     assert fingerprint(fs.now(down)) == fingerprint(fs.now(down))
+
+
+def test_functions_that_call_each_other_many_times_have_a_digest():
+    made = {"f0": bool, "f1": bool}
+    for number in range(2, 60):
+        exec(f"def f{number}(x): return f{number - 1}(x) or f{number - 2}(x)", made)
+    assert fingerprint(fs.now(made["f59"])) == fingerprint(fs.now(made["f59"]))
 
 
 def test_digests_and_states_of_intervals_are_the_same_in_every_process():

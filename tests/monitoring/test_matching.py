@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -35,7 +35,13 @@ def table(rows, side, now):
 
 
 def fed(how, batches, watermarks=None, resets=None):
-    """What is said, call by call, and the state at the end."""
+    """What is said, and the state at the end."""
+    calls, state = fed_by_call(how, batches, watermarks, resets)
+    return [each for said in calls for each in said], state
+
+
+def fed_by_call(how, batches, watermarks=None, resets=None):
+    """What is said in each call, and the state at the end."""
     import pyarrow as pa
 
     kept, said = None, []
@@ -47,7 +53,7 @@ def fed(how, batches, watermarks=None, resets=None):
         some_resets = resets[number] if resets else []
         asked = table(some_resets, 0, now).select([*how.key, *([how.event_time] if how.event_time else [])])
         kept, some, _ = how.step(kept, new if new.num_rows else None, now, asked if some_resets else None)
-        said += some
+        said.append(some)
     return said, State.restore(kept, how.digest)
 
 
@@ -84,8 +90,13 @@ def test_as_one_matcher_a_key(name, equality):
             tuple([r for pair in pairs for r in pair.batches[number][side]] for side in (0, 1)) for number in range(4)
         )
         wanted = expected(Pair(batches), dependence, equal)
-        said, state = fed(how, batches)
+        calls, state = fed_by_call(how, batches)
+        said = [each for some in calls for each in some]
         found = in_short(said, dependence, state)
+        # The verdict is said in the call that brought the row, which is when the matcher knows.
+        assert [getattr(each, each.side)[0].batch for each in said] == [
+            call for call, some in enumerate(calls) for _ in some
+        ]
         nothing = Expected(None, ((), ()))
         for key in wanted:
             assert found.get(key, nothing) == wanted[key], (key, batches)
@@ -117,6 +128,30 @@ def test_unordered_as_a_matcher_that_is_finished(equality):
         found = [[READ(getattr(each, side)[1]) for each in said if each.side == side] for side in ("left", "right")]
         assert [Counter(side) for side in found] == [Counter(side) for side in matcher.unmatched]
         assert all(each.kind == "unmatched" for each in said)
+
+
+@pytest.mark.parametrize("name", ["unordered", "same_key"])
+def test_what_has_no_match_is_said_in_the_call_in_which_the_watermark_passes_it(name):
+    dependence = {"unordered": fs.unordered(), **DEPENDENCES}[name]
+    draw = random.Random(name)
+    how = pairing(dependence, event_time="ts")
+    ms = int(START.timestamp() * 1000)
+    marks = [0, ms + 2000, ms + 4000, ms + 7000, ms + 60_000]
+    late = []
+    for _ in range(60):
+        pair = drawn(draw, 0, 4)
+        calls, _ = fed_by_call(how, [*pair.batches, ((), ())], marks)
+        for call, said in enumerate(calls):
+            for each in said:
+                place, text = getattr(each, each.side)
+                passed = next(at for at, mark in enumerate(marks) if ms_of(READ(text).ts) <= mark)
+                assert call == (max(place.batch, passed) if each.kind == "unmatched" else place.batch)
+                late.append(call - place.batch)
+    assert len(set(late)) > 2
+
+
+def ms_of(time):
+    return int(time.timestamp() * 1000)
 
 
 def rows(*kinds, pair=1):
@@ -252,6 +287,42 @@ def test_shed_rows_give_no_false_alarm_where_nothing_is_ordered():
     said, _ = fed(how, batches, [0, 0, ms + 5000, ms + 90_000])
     assert [each.kind for each in said] == ["shed", "unmatched"]
     assert "kind='z'" in said[1].reason
+
+
+@pytest.mark.parametrize("equal", [fs.equality(ignore=["ts"]), fs.equality(by=lambda r: (r.kind, r.ts))])
+def test_nothing_is_left_out_by_event_times_that_equal_rows_need_not_share(equal):
+    """Rows at 0 to 2 s would be shed, and their matches at 60 to 62 s reported."""
+    with pytest.raises(InvalidArgument, match=r"different event times \('ts'\).*write overflow='stop'"):
+        pairing(fs.unordered(), equal, event_time="ts", at_most=2)
+    with pytest.raises(InvalidArgument, match=r"resets=... does not go with watermark= here: equality\("):
+        pairing(fs.same_key("pair"), equal, event_time="ts", resets=True)
+    pairing(fs.unordered(), equal, event_time="ts")
+    pairing(fs.unordered(), equal, event_time="ts", at_most=2, overflow="stop")
+    pairing(fs.same_key("pair"), equal, event_time="ts", at_most=2)  # whole keys are shed
+    pairing(fs.same_key("pair"), equal, resets=True)
+    pairing(fs.unordered(), fs.equality(abs_tol=1, ignore=["n"]), event_time="ts", at_most=2)
+
+
+def test_shedding_a_row_without_event_time_does_not_silence_the_others():
+    how = pairing(fs.unordered(), event_time="ts", at_most=2)
+    ms = int(START.timestamp() * 1000)
+    timeless = fs.Record(pair=1, kind="n", n=1.0, ts=None)
+    later = [fs.Record(pair=1, kind="z", n=1.0, ts=START + timedelta(seconds=60))]
+    batches = [([*rows("a", "b"), timeless], ()), (later, rows("a")), ((), ())]
+    said, _ = fed(how, batches, [0, 0, ms + 90_000])
+    assert [each.kind for each in said] == ["shed", "unmatched"]
+    assert "kind='z'" in said[1].reason
+    said, state = fed(how, [([timeless] * 3, ()), (later, ()), ((), ())], [0, 0, ms + 90_000])
+    assert [each.kind for each in said] == ["shed", "unmatched"]
+    assert state.counts.blind is None
+
+
+def test_rows_from_before_1970_are_shed_up_to_their_own_time():
+    how = pairing(fs.unordered(), event_time="ts", at_most=1)
+    old = [fs.Record(pair=1, kind=kind, n=1.0, ts=datetime(1960, 1, 1, second=at)) for at, kind in enumerate("ab")]
+    later = [fs.Record(pair=1, kind="z", n=1.0, ts=datetime(1965, 1, 1))]
+    said, _ = fed(how, [(old, ()), (later, ()), ((), ())], [-(10**15), -(10**15), 0])
+    assert [each.kind for each in said] == ["shed", "unmatched"]
 
 
 def test_too_much_that_waits_stops_the_monitor_where_it_is_asked_to():

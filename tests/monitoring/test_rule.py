@@ -186,6 +186,42 @@ def test_idle_without_windows_goes_by_the_clock():
     assert [(each.instant, each.decided) for each in last.said] == [(0, None)]
 
 
+def test_rows_that_come_instead_of_a_timeout_begin_a_new_trace():
+    """Spark calls with the rows, and not with the timeout, where both are due in one micro-batch."""
+    keyed = KeyedRule(fs.eventually(lambda now: total(now) == 9), SCHEMA, idle=timedelta(seconds=3))
+    first = keyed.step(None, [text(1)], Now(0, 500))
+    in_time = keyed.step(first.state, [text(1)], Now(0, 3_500))  # as Spark: it is over after the time, not at it
+    assert not in_time.said
+    assert in_time.wake == 6_500
+    later = keyed.step(in_time.state, [text(9)], Now(0, 60_000))
+    assert [(each.instant, each.decided) for each in later.said] == [(0, None), (1, None)]
+    assert json.loads(later.state)["standing"]["index"] == 1
+    without = KeyedRule(keyed.rule, SCHEMA)
+    assert not without.step(without.step(None, [text(1)], Now(0, 0)).state, [text(1)], Now(0, 10**9)).said
+
+
+def test_a_state_that_does_not_know_when_it_was_called_goes_on():
+    keyed = KeyedRule(RULES[0], SCHEMA, idle=timedelta(seconds=3))
+    kept = json.loads(keyed.step(None, [text(1)], Now(0, 500)).state)
+    del kept["called"]
+    after = keyed.step(json.dumps(kept), [text(1)], Now(0, 60_000))
+    assert json.loads(after.state)["standing"]["index"] == 2
+
+
+def test_too_many_windows_without_rows_are_refused_and_idle_is_the_way_out():
+    over, far = fs.tumbling("1 second", on="ts"), Now(int(timedelta(days=70 * 365).total_seconds() * 1000), 0)
+    keyed = KeyedRule(RULES[0], SCHEMA, over)
+    state = keyed.step(None, [text(1)], Now(0, 0)).state
+    with pytest.raises(InvalidArgument, match=r"2,207,519,940 windows of tumbling\('1 second'.*Give idle=") as refused:
+        keyed.step(state, [], far)
+    assert "went on to 2039-12-15 00:00:00" in str(refused.value)
+    after = KeyedRule(RULES[0], SCHEMA, over, timedelta(seconds=10)).step(state, [], far)  # from the same checkpoint
+    assert after.state is None
+    assert len(after.said) == 9
+    sessions = KeyedRule(RULES[0], SCHEMA, fs.session_window("1 second", on="ts"))
+    assert not sessions.step(sessions.step(None, [text(1)], Now(0, 0)).state, [], far).said
+
+
 def test_sessions_are_judged_when_the_watermark_passes_their_end():
     keyed = KeyedRule(fs.now(lambda now: len(now.input) < 3), SCHEMA, fs.session_window("2 minutes", on="ts"))
     calls = [([text(1), text(2)], 0), ([text(3), text(9)], 3 * MINUTE), ([], 5 * MINUTE), ([], 20 * MINUTE)]

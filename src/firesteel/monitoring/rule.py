@@ -24,7 +24,7 @@ from firesteel.values.event_time import Span
 from firesteel.values.record_texts import record_reader, record_text
 from firesteel.values.records import Record
 from firesteel.values.schemas.conform import in_utc
-from firesteel.values.windows import Window
+from firesteel.values.windows import MOST, Window
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -48,6 +48,8 @@ class _Key:
     """Before there is one: windows that end by this time are never judged."""
     latest: datetime | None = None
     """The latest event time."""
+    called: int | None = None
+    """Without windows: when the micro-batch of the last call began, in milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -90,9 +92,12 @@ class KeyedRule:
         if self.over is None:
             if now.timed_out:
                 return Next(None, tuple(self._finished(key)))
+            if self._was_idle(key, now):  # Spark hands over new rows instead of the timeout that was due
+                said += self._finished(key)
+                key = self._restored(None)
             said += self._judge(key, rows, moment(now.clock))
-            wake = None if self.idle is None else now.clock + milliseconds(moment(0) + self.idle)
-            return Next(self._kept(key), tuple(said), wake)
+            key.called = now.clock
+            return Next(self._kept(key), tuple(said), None if self.idle is None else now.clock + self._patience)
         watermark = moment(now.watermark)
         if self._is_over(key, watermark):
             said += [*self._passed(key, self._end(key)), *self._finished(key)]
@@ -102,6 +107,16 @@ class KeyedRule:
         if not key.open and key.after is None:
             return Next(None, tuple(said))
         return Next(self._kept(key), tuple(said), self._wake(key))
+
+    @property
+    def _patience(self) -> int:
+        """`idle` in milliseconds."""
+        assert self.idle is not None
+        return milliseconds(moment(0) + self.idle)
+
+    def _was_idle(self, key: _Key, now: Now) -> bool:
+        """By the clock: should the key have been finished before this call?"""
+        return self.idle is not None and key.called is not None and now.clock - key.called > self._patience
 
     # --- instants ---
 
@@ -140,11 +155,25 @@ class KeyedRule:
 
     def _passed(self, key: _Key, until: datetime) -> Iterator[Said]:
         """Judge the windows that end by a moment."""
+        self._allow(key, until)
         while (span := self._next_span(key)) is not None and span[1] <= until:
             texts = [text for time, text in key.open if span[0] <= time < span[1]]
             yield from self._judge(key, texts, span[0])
             key.after = span
             key.open = [(time, text) for time, text in key.open if not self._is_done(time, span)]
+
+    def _allow(self, key: _Key, until: datetime) -> None:
+        """Refuse more windows than a call can judge: a single row with a wrong time may ask for billions."""
+        assert self.over is not None
+        span = self._next_span(key)
+        count = 0 if span is None else self.over.count(span, until)
+        if span is not None and count > MOST:
+            raise InvalidArgument(
+                f"the watermark went on to {until.isoformat(sep=' ')}, and the next window of a key begins at "
+                f"{span[0].isoformat(sep=' ')}: these are {count:,} windows of {self.over!r}, and {MOST:,} are the "
+                "most. Give idle=, which finishes keys without rows. If a row has a wrong event time, leave it out of "
+                "the frame, with .where(...), and begin with a new checkpointLocation"
+            )
 
     def _is_done(self, time: datetime, span: Span) -> bool:
         """Does a record lie in no window after this one?"""
@@ -213,6 +242,7 @@ class KeyedRule:
             None if kept["after"] is None else of_json(kept["after"]),
             of_json(kept["since"]),
             of_json(kept["latest"]),
+            kept.get("called"),  # older checkpoints do not have it
         )
 
     def _kept(self, key: _Key) -> str:
@@ -226,6 +256,7 @@ class KeyedRule:
                 "after": to_json(key.after),
                 "since": to_json(key.since),
                 "latest": to_json(key.latest),
+                "called": key.called,
             },
             separators=(",", ":"),
         )

@@ -121,6 +121,15 @@ class Window(ABC):
         '10:15'
         """
 
+    @abstractmethod
+    def count(self, first: Span, until: datetime) -> int:
+        """How many windows end by a moment, from this one on, if no more input comes; only those that are aligned.
+
+        >>> at = [datetime(2030, 1, 1, hour, tzinfo=UTC) for hour in (9, 10, 12)]
+        >>> tumbling("1 hour", on="ts").count((at[0], at[1]), at[2])
+        3
+        """
+
     # --- does `on` fit the streams? ---
 
     def check_names(self, inputs: Iterable[str], outputs: Iterable[str]) -> None:
@@ -321,6 +330,9 @@ class _Aligned(Window):
             return None
         return start, start + self.size
 
+    def count(self, first: Span, until: datetime) -> int:
+        return max(0, (until - first[1]) // self.every + 1)
+
     def last_end(self, time: datetime) -> datetime:
         return _EPOCH + self.every * ((time - _EPOCH) // self.every) + self.size
 
@@ -350,6 +362,9 @@ class _Session(Window):
             return None
         last = next((last for last, first in pairwise(ordered) if first - last >= self.gap), ordered[-1])
         return ordered[0], last + self.gap
+
+    def count(self, first: Span, until: datetime) -> int:
+        return 0  # no session is without input
 
     def last_end(self, time: datetime) -> datetime:
         return time + self.gap

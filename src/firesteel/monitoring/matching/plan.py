@@ -11,6 +11,7 @@ from firesteel.errors import InvalidArgument, described
 from firesteel.logic.ltl.fingerprint import digest
 from firesteel.monitoring.matching.step import Pairing
 from firesteel.values.dependence import Barrier, Both, Dependence, Depends, Either, Unordered
+from firesteel.values.equality import Equality
 from firesteel.values.records import listed
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def spread(
     overflow: Literal["shed", "stop"],
     progress: bool,
     groups: int,
+    resets: bool = False,
 ) -> Spread:
     """The way for a dependence; refuses what does not go together."""
     matcher = Matcher(dependence, equal=equal)  # refuses what is not a dependence or an equality
@@ -64,6 +66,10 @@ def spread(
                 "could have different keys. Take another key, or no tolerances"
             )
     compared = () if equality.by is not None else exact
+    if event_time in kinds and event_time not in compared:
+        _refuse_times_that_differ(
+            equality, event_time, sheds=unordered and at_most is not None and overflow == "shed", resets=resets
+        )
     index = plan(dependence, equality)
     barriers, between = _barriers(index)
     by_columns = equality.exact and isinstance(between, Keyed | Count | Queue)
@@ -87,6 +93,24 @@ def spread(
         digest(schema.simpleString(), *about),
     )
     return Spread(pairing, columns, groups)
+
+
+def _refuse_times_that_differ(equality: Equality, event_time: str, *, sheds: bool, resets: bool) -> None:
+    """Refuse what leaves rows out by their event time, where equal rows may have different ones.
+
+    A row would be left out, and its match on the other side would not: a false alarm.
+    """
+    why = f"{equality!r} lets rows be equal that have different event times ({event_time!r})"
+    if sheds:
+        raise InvalidArgument(
+            f"unmatched_at_most=... cannot shed rows here: {why}, so the match of a row that was dropped would be "
+            "reported; write overflow='stop', or compare the event time"
+        )
+    if resets:
+        raise InvalidArgument(
+            f"resets=... does not go with watermark= here: {why}, so a reset could take one of two equal rows and "
+            "leave out the other; compare the event time, or leave watermark= out"
+        )
 
 
 def _barriers(index: Plan) -> tuple[tuple[Barrier, ...], Plan]:

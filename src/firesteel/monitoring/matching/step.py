@@ -224,9 +224,17 @@ class _Call:
         return column.fill_null(_NEVER).to_numpy()
 
     def _seen(self, rows: Any) -> Any:
-        """Without those whose match may have been shed."""
+        """Without those whose match may have been shed: a match has the same event time (`plan` sees to that)."""
         blind = self.state.counts.blind
         return rows if blind is None else rows[self._times(rows) > blind]
+
+    def _go_blind(self, times: Any) -> None:
+        """Say nothing more of rows up to the latest of these event times. Rows without one are never reported."""
+        known = times[times != _NEVER]
+        if len(known):
+            before, latest = self.state.counts.blind, int(known.max())
+            blind = latest if before is None else max(before, latest)
+            self.state = replace(self.state, counts=replace(self.state.counts, blind=blind))
 
     def _shed(self, waiting: Any, at_most: int) -> tuple[Any, Compared]:
         """Keep fewer rows: whole keys go, those with the most rows first; where nothing is ordered, all rows go."""
@@ -240,8 +248,7 @@ class _Call:
             )
         if how.unordered:
             kept = waiting[:0]
-            blind = max(self.state.counts.blind or 0, int(self._times(waiting).max()))
-            self.state = replace(self.state, counts=replace(self.state.counts, blind=blind))
+            self._go_blind(self._times(waiting))
         else:
             keys, sizes = np.unique(self.groups[waiting], return_counts=True)
             order = np.argsort(-sizes, kind="stable")

@@ -44,6 +44,12 @@ def require_streaming(name: str, frame: Any) -> None:
                 "one Spark allows no monitor after it: let the job write its output, and monitor what it wrote, as in "
                 "spark.readStream.schema(...).parquet(folder)"
             )
+        if node.arguments.get("outputMode") in ("Update", "Complete") and node.is_streaming:
+            raise InvalidArgument(
+                f"{name}=... holds a function with state in update mode, so its rows change later: write 'append' "
+                "there, if they do not, or let the job write its output, and monitor what it wrote, as in "
+                "spark.readStream.schema(...).parquet(folder)"
+            )
 
 
 def delay_of(name: str, frame: DataFrame, column: str) -> int:
