@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument, described
@@ -52,15 +53,15 @@ def _help(spark: SparkSession, program: Program, confirm: bool, seconds: float) 
     def runs(finding: Lint) -> str:
         return replays.differ(finding.operation, finding.action) if finding.operation is not None else ""
 
+    quick = Help(function, lambda one: is_written_cast(spark, one), setting=lambda name: spark.conf.getAll.get(name))
     if not confirm:
-        return Help(function_of=function, is_written=lambda one: is_written_cast(spark, one))
-    return Help(
-        function,
-        lambda one: is_written_cast(spark, one),
-        replays.sample,
-        evidence_against,
-        runs,
-        "its records cannot be had again, or the time was up",
+        return quick
+    return replace(
+        quick,
+        sample=replays.sample,
+        reducer=evidence_against,
+        runs=runs,
+        no_sample="its records cannot be had again, or the time was up",
     )
 
 

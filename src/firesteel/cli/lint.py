@@ -14,6 +14,7 @@ from typing import Any
 from firesteel.cli.command import Command
 from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.lint import Lint, Severity
+from firesteel.names import counted
 
 FOUND, REFUSED, FAILED = 1, 2, 3
 """The exit codes: something was found, the arguments are wrong, the program itself failed."""
@@ -42,7 +43,7 @@ def main(chosen: argparse.Namespace) -> int:
     try:
         script = _script(chosen.script)
         wanted = _wanted(chosen, _configured(script))
-        known = _baseline(wanted.baseline)
+        known = _baseline(wanted.baseline, is_made=bool(chosen.write_baseline))
         if chosen.write_baseline:
             to_write("--write-baseline", chosen.write_baseline)
         return _linted(script, chosen, wanted, known)
@@ -66,7 +67,7 @@ def _linted(script: Path, chosen: argparse.Namespace, wanted: Wanted, known: fro
     new = [one for one in found.findings if fingerprint(one) not in known]
     left_out = len(found.findings) - len(new)
     if left_out:
-        notes.append(f"{left_out} of the baseline are left out")
+        notes.append(f"{counted(left_out, 'finding')} of the baseline {'is' if left_out == 1 else 'are'} left out")
     print(_written(chosen.format, new, notes, left_out))
     if chosen.write_baseline:
         _write_baseline(Path(chosen.write_baseline), found.findings)
@@ -155,8 +156,9 @@ def _wanted(chosen: argparse.Namespace, configured: Wanted) -> Wanted:
 # --- old findings ---
 
 
-def _baseline(file: Path | None) -> frozenset[str]:
-    if file is None:
+def _baseline(file: Path | None, *, is_made: bool) -> frozenset[str]:
+    """The findings of a baseline; none where it is not there yet, and this run makes one."""
+    if file is None or (is_made and not file.exists()):
         return frozenset()
     try:
         data = json.loads(file.read_text(encoding="utf-8"))

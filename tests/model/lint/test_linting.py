@@ -44,6 +44,8 @@ def test_reuse_counts_every_way_to_compute():
     assert "uncached-reuse" in rules(program(diamond, ("collect", 3)))
     kept = [*noisy(), operation(2, "filter", 1, cached=True), operation(3, "union", 2, 2)]
     assert "uncached-reuse" not in rules(program(kept, ("collect", 3)))
+    assert "uncached-reuse" not in rules(program(kept, ("collect", 2), ("count", 2)))
+    assert "uncached-reuse" in rules(program(kept, ("count", 2), ("collect", 1))), "the cache was filled from it"
 
 
 @pytest.mark.parametrize(
