@@ -28,12 +28,17 @@ def lint_program(
     program: Program, *, ignore: Collection[str] = (), confirm: bool = True, seconds: float = SECONDS
 ) -> Linted:
     """All that is found in a program, with the help of a session if one is running."""
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
-        raise InvalidArgument(f"{described('seconds', seconds)} is not a time: write a number above 0")
+    refuse_seconds(seconds)
     from firesteel.spark.folds import active_session
 
     spark = active_session()
     return linted(program, ignore, _help(spark, program, confirm, seconds) if spark is not None else None)
+
+
+def refuse_seconds(seconds: float) -> None:
+    """Refuse what is not a time."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
+        raise InvalidArgument(f"{described('seconds', seconds)} is not a time: write a number above 0")
 
 
 def _help(spark: SparkSession, program: Program, confirm: bool, seconds: float) -> Help:
