@@ -65,6 +65,7 @@ def _help(spark: SparkSession, program: Program, confirm: bool, seconds: float) 
         quick,
         sample=replays.sample,
         reducer=evidence_against,
+        repeats=evidence_of_luck,
         runs=runs,
         no_sample="its records cannot be had again, or the time was up",
     )
@@ -101,3 +102,19 @@ def evidence_against(function: Callable[..., Any], values: list[Any]) -> str | N
     if unknown and not broken:
         raise Untested(unknown[0])
     return broken[0] if broken else None
+
+
+def evidence_of_luck(function: Callable[..., Any], values: list[Any]) -> str | None:
+    """Evidence that a function gives something else when it is called again, found by testing; None if there is none.
+
+    >>> evidence_of_luck(lambda x: x + 1, [1, 2])
+    """
+    from firesteel import operators
+    from firesteel.promises import analyze
+
+    try:
+        found = analyze(operators.function(function), "deterministic", sample=values, tests=20, seconds=3)
+    except Exception:  # as one that does not survive the way to another process: nothing is known then
+        return None
+    (one,) = found.values()
+    return one.evidence if one.verdict is Verdict.FALSE else None

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 import firesteel as fs
 from firesteel.evidence.lint import Unclean
-from firesteel.linting import evidence_against
+from firesteel.linting import evidence_against, evidence_of_luck
 from firesteel.model.lint.flows import Untested
 
 
@@ -96,6 +96,34 @@ def test_what_spark_believes(found):
     assert one.spark_level.name == "UNORDERED" and one.level.name == "INDETERMINATE"
     levels = found[1].levels
     assert levels[one.operation].level is one.level and levels[one.operation].reasons
+
+
+class Noise:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def value(self):
+        return random.random() * self.scale
+
+
+LOUD, QUIET = Noise(1), Noise(0)
+
+
+def test_functions_that_reading_does_not_say_enough_about():
+    assert evidence_of_luck(lambda n: n + LOUD.value(), [1, 2]).startswith("f(")
+    assert evidence_of_luck(lambda n: n + QUIET.value(), [1, 2]) is None
+    lock = threading.Lock()
+    assert evidence_of_luck(lambda n: (n, lock.locked()), [1, 2]) is None, "it cannot be sent"
+
+
+@pytest.mark.slow
+def test_methods_of_objects_are_found_out_by_calling_them(spark):
+    with fs.capture(spark) as dag:
+        numbers(spark).mapValues(lambda n: n + LOUD.value()).collect()
+        numbers(spark).mapValues(lambda n: n + QUIET.value()).collect()
+    (one,) = dag.lint(seconds=60)
+    assert one.rule == "luck-in-function" and "gives something else when it is called again" in one.message
+    assert "LOUD" in one.message and dag.lint(confirm=False) == []
 
 
 @pytest.mark.slow

@@ -443,6 +443,24 @@ def test_an_accumulator_that_starts_with_a_number_is_one(name, zero, rules):
     assert {one.rule for one in linted(Program((source,), (), (action,)), help=help).findings} == rules
 
 
+def test_what_reading_does_not_say_is_found_out():
+    draws, called = random.Random(7), []
+
+    def repeats(function, values):
+        called.append(values)
+        return "f(1) gives 2, and then 3"
+
+    help = Help(sample=lambda operation: [("a", 1)], repeats=repeats)
+    for name in ("map", "mapValues", "filter"):
+        assert found(program((name, f(lambda v: v + draws.random()))), help) == {"luck-in-function"}
+        assert found(program((name, f(lambda v: v + draws.random())))) == set(), "nothing may be called"
+    assert called == [[("a", 1)], [1], [("a", 1)]]
+    assert found(program(("map", f(lambda v: v.real + 1))), help) == set() and len(called) == 3, "all is plain"
+    many = [("map", f(lambda v: v + draws.random())) for _ in range(9)]
+    found(program(*many), help)
+    assert len(called) == 8
+
+
 def test_what_cannot_be_tested_is_told():
     def reducer(function, values):
         raise Untested("it needs a database")

@@ -174,6 +174,7 @@ def test_state_of_functions():
         return rules(made, Help(function_of=lambda expression: function))
 
     assert flat(keeps) == ["unbounded-state"]
+    assert flat(lambda key, frames, state: frames) == [], "it keeps nothing"
     assert flat(forgets) == [] and flat(keeps, "EventTimeTimeout") == []
 
 

@@ -132,6 +132,8 @@ class Help:
     """A few records of an operation."""
     reducer: Callable[[Callable[..., Any], list[Any]], str | None] = lambda function, values: None
     """Evidence that a function does not merge these values in any order; None if there is none. Raises `Untested`."""
+    repeats: Callable[[Callable[..., Any], list[Any]], str | None] = lambda function, values: None
+    """Evidence that a function gives something else when it is called again; None if there is none."""
     setting: Callable[[str], str | None] = lambda name: None
     """What a setting of Spark's was set to; None where the program left it alone."""
     runs: Callable[[Any], str] = lambda finding: ""

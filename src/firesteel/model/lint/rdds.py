@@ -26,7 +26,7 @@ from firesteel.model.lint.flows import (
     together,
 )
 from firesteel.model.lint.plans import taken_by_luck
-from firesteel.model.lint.reading import causes_in, words_in
+from firesteel.model.lint.reading import causes_in, hides_names, words_in
 from firesteel.model.lint.shapes import (
     WHOLE,
     Merge,
@@ -47,6 +47,8 @@ from firesteel.model.lint.shapes import (
 from firesteel.values.programs import Action, Function, Operation, Program
 
 _KEY = frozenset({frozenset({0})})
+_MOST_CALLED = 5
+"""So many functions of a program are called to see whether they give the same again."""
 REDUCING = frozenset({"reduceByKey", "foldByKey", "aggregateByKey", "combineByKey", "reduceByKeyAndWindow"})
 REDUCING_TO_ONE = frozenset({"reduce", "fold", "aggregate", "treeReduce", "treeAggregate", "reduceByKeyLocally"})
 _GROUPING = frozenset({"groupByKey", "groupBy", "cogroup", "groupWith", "groupByKeyAndWindow"})
@@ -75,6 +77,7 @@ class Records:
         self._help = help
         self.untested: dict[str, None] = {}
         """What is not known of reducers, in words, each once."""
+        self._left_to_call = _MOST_CALLED
 
     def flow(self, operation: Operation, parents: Sequence[Flow]) -> Flow:
         """What flows out of an operation, given what flows out of those that it reads from."""
@@ -116,7 +119,7 @@ class Records:
             if seen:
                 reasons.append(Reason("luck-in-function", said(f"`{function.name}`", seen), operation.id))
         if not reasons:
-            return flow
+            return self._found_out(operation, flow)
         if operation.name == "filter":
             return flow.with_rows(*reasons)
         where = {0, WHOLE}
@@ -126,6 +129,23 @@ class Records:
             in_key = luck_in_key(operation.functions[0].object)
             where = {0} if in_key else {1} if in_key is False else {WHOLE}
         return _touched(flow, where, reasons)
+
+    def _found_out(self, operation: Operation, flow: Flow) -> Flow:
+        """Where reading does not say what a function looks at, it is called with values of the program's own."""
+        place = {"map": WHOLE, "mapValues": 1, "filter": WHOLE}.get(operation.name)
+        if place is None or not operation.functions or not hides_names(operation.functions[0].object):
+            return flow
+        function = operation.functions[0]
+        records = self._help.sample(operation.parents[0]) if self._left_to_call else []
+        if not records:
+            return flow
+        self._left_to_call -= 1
+        evidence = self._help.repeats(function.object, [_second(one) if place == 1 else one for one in records])
+        if evidence is None:
+            return flow
+        text = f"the function `{function.name}` gives something else when it is called again: {evidence}"
+        reason = Reason("luck-in-function", text, operation.id)
+        return flow.with_rows(reason) if operation.name == "filter" else _touched(flow, {place}, [reason])
 
     def _narrow(self, operation: Operation, flow: Flow) -> Flow:
         if operation.name == "filter" and operation.functions:

@@ -152,6 +152,25 @@ def words_in(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(found)
 
 
+def hides_names(function: Callable[..., Any]) -> bool:
+    """Does a function ask objects that reading cannot look into: `getattr`, or methods of an object outside of it?
+
+    >>> draws = random.Random(7)
+    >>> hides_names(lambda x: x + draws.random()), hides_names(lambda x: x + random.random())
+    (True, False)
+    """
+    return any(
+        any(one.object is each for each in (getattr, eval, exec))
+        or (
+            one.attribute != ""
+            and one.owner is not None
+            and not isinstance(one.owner, ModuleType | type | FunctionType)
+            and type(one.owner).__module__.partition(".")[0] not in ("builtins", "re", "pyspark", "numpy", "pandas")
+        )
+        for one in _references(function)
+    )
+
+
 def attributes_in(function: Callable[..., Any]) -> frozenset[str]:
     """The attributes that a function reads; `name()` for a method that it calls.
 
@@ -366,9 +385,12 @@ def _cause_of(reference: _Reference) -> Seen | None:
     if owner is random._inst or isinstance(owner, random.SystemRandom):
         name = getattr(one, "__name__", "")
         return None if name in ("seed", "getstate", "setstate") else Seen(Cause.RANDOM, f"random.{name}")
-    if reference.arguments == 0 and one in (random.Random, random.SystemRandom):
+    if reference.arguments == 0 and any(one is each for each in (random.Random, random.SystemRandom)):
         return Seen(Cause.RANDOM, f"random.{one.__name__}()")
-    if (reference.arguments == 0 and one in _NOW_IF_EMPTY) or (reference.arguments == 1 and one is time.strftime):
+    reads_clock = {0: _NOW_IF_EMPTY, 1: (time.strftime,)}.get(
+        -1 if reference.arguments is None else reference.arguments
+    )
+    if any(one is each for each in reads_clock or ()):
         return Seen(Cause.CLOCK, f"time.{one.__name__}")
     pandas = sys.modules.get("pandas")
     if pandas is not None and owner is pandas.Timestamp and one.__name__ in ("now", "today", "utcnow"):

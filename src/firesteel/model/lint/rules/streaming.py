@@ -83,8 +83,8 @@ def _unbounded(facts: Facts) -> Iterable[Found]:
             )
     for node in _streaming(facts, "FlatMapGroupsInPandasWithState"):
         functions = [facts.help.function_of(one) for one in node.expressions_of("functionExpr")]
-        forgets = any(one is not None and "remove" in words_in(one) for one in functions)
-        if node.arguments.get("timeout") == "NoTimeout" and not forgets:
+        words = frozenset().union(*(words_in(one) for one in functions if one is not None))
+        if node.arguments.get("timeout") == "NoTimeout" and "update" in words and "remove" not in words:
             yield Found(
                 "this function keeps state for every key, and neither removes it nor has a timeout",
                 facts.plans.owner(node),
