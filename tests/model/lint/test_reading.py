@@ -192,6 +192,9 @@ def test_what_parts_of_a_result_are_made_of():
     made = places_of(lambda p: (p[0], p[1] + len(p[0]), 7, p, sorted(p[1]), p[1][0]))
     assert [set(made[place].reads) for place in range(6)] == [{0}, {0, 1}, set(), {WHOLE}, {1}, set()]
     assert [set(made[place].lists) for place in range(6)] == [{0}, set(), set(), {WHOLE}, set(), set()]
+    for unknown in (lambda p: p[1]["a"], lambda p: p[1].a, lambda p: p[1].get("a"), lambda p: p[1][-1]):
+        assert places_of(unknown)[WHOLE].reads == frozenset(), "a part of a part"
+    assert places_of(lambda p: p[1].strip(p[0]))[WHOLE].reads == {0, 1}
     assert places_of(len) is None and places_of(lambda a, b: a) is None
     assert places_of(operator.itemgetter(1)) == places_of(lambda p: p[1])
     assert reads_of_key(lambda p: (p[1], p[0])) == [{1}, {0}] and reads_of_key(len) == []

@@ -194,11 +194,7 @@ class Values:
         return "; that they were sorted before does not help, as grouping shuffles" if was_sorted else ""
 
     def _come(self) -> str:
-        return (
-            "any order"
-            if self._flow.order is Order.ANY
-            else "an order that leaves open how equal sort keys follow each other"
-        )
+        return "any order" if self._flow.order is Order.ANY else "any order among equal sort keys"
 
     def _reason(self, rule: str, text: str, touch: Touch = Touch.VALUE, severity: Severity | None = None) -> Reason:
         return Reason(rule, text, self._operation, touch, severity)

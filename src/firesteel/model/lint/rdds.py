@@ -195,11 +195,7 @@ class Records:
     def _by_place(self, operation: Operation, flow: Flow) -> Flow:
         if flow.order is Order.FIXED or flow.one_row:
             return replace(flow, unique=frozenset({frozenset({1})}))
-        how = (
-            "any order"
-            if flow.order is Order.ANY
-            else "an order that leaves open how equal sort keys follow each other"
-        )
+        how = "any order" if flow.order is Order.ANY else "any order among equal sort keys"
         severity = Severity.ERROR if flow.order is Order.ANY else Severity.WARNING
         text = f"{operation.name} {_BY_PLACE[operation.name]} records by their places, and they come in {how}"
         reason = Reason("index-after-shuffle", text, operation.id, Touch.VALUE, severity)

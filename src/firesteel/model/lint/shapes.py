@@ -133,14 +133,21 @@ def _place(expression: ast.expr, name: str, names: dict[str, Any]) -> Place:
 
 
 def _reads(expression: ast.AST, name: str) -> Iterator[int]:
-    """The parts of a variable that an expression reads."""
+    """The parts of a variable that an expression reads. Of a part of a part it is not known whether luck is in it."""
     match expression:
-        case ast.Subscript(value=ast.Name(id=given), slice=ast.Constant(value=int() as part)) if given == name:
-            yield part if part >= 0 else WHOLE
-        case ast.Subscript(value=ast.Subscript() as inner, slice=ast.Constant(value=int())) if (
+        case ast.Call(func=ast.Attribute(value=inner, attr="get")) if _part(inner, name) is not None:
+            return
+        case ast.Call(func=ast.Attribute(value=inner), args=given, keywords=named):
+            for one in (inner, *given, *named):
+                yield from _reads(one, name)
+        case ast.Attribute(value=inner) if _part(inner, name) not in (None, WHOLE):
+            return
+        case ast.Subscript(value=ast.Subscript() as inner, slice=ast.Constant() | ast.UnaryOp()) if (
             _part(inner, name) is not None
         ):
-            pass  # a part of a part: whether that hangs on luck is not known
+            return
+        case ast.Subscript(value=ast.Name(id=given), slice=ast.Constant(value=int() as part)) if given == name:
+            yield part if part >= 0 else WHOLE
         case ast.Name(id=given) if given == name:
             yield WHOLE
         case _:
