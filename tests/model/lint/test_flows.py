@@ -247,6 +247,7 @@ COUNTED = ("reduceByKey", f(max, "func"))
 
 def test_luck_goes_to_every_part_that_is_made_of_it():
     assert found(program(DRAWN, ("map", f(lambda p: (p[0], p[1] * 2))))) == {"luck-in-function"}
+    assert found(program(DRAWN, ("map", f(lambda p: (p[0], p[1] + len(p[0])))))) == {"luck-in-function"}
     assert found(program(DRAWN, ("map", f(lambda p: (p[0], 2))))) == set()
     assert found(program(DRAWN, ("map", f(lambda p: (round(p[1]), p[0]))), COUNTED, ("values",))) == {"luck-in-key"}
     assert found(program(DRAWN, ("map", f(lambda p: (p[1][0], p[0]))), COUNTED)) == set(), "perhaps another part of it"
@@ -269,6 +270,7 @@ def test_a_sort_by_luck_decides_nothing():
     assert Facts(program(COUNTED, DRAWN, ties), Help()).flow(3).order is Order.ANY
     other = ("sortBy", f(lambda p: (p[0], p[1]), "keyfunc"))
     assert Facts(program(COUNTED, DRAWN, other), Help()).flow(3).order is Order.FIXED, "the key decides"
+    assert Facts(program(COUNTED, index, other), Help()).flow(3).order is Order.TIES, "a lucky number decides nothing"
 
 
 def test_lists_that_are_sorted_later():

@@ -188,7 +188,8 @@ def adds_by_number(frame, number):
 
 def shows(frame, number):
     frame.select("text", "save", "append").show()
-    print(json.dumps(number))
+    seen = [json.dumps(number)]
+    seen.append(frame.count())
 
 
 def logs(frame, number):
