@@ -188,7 +188,7 @@ def adds_by_number(frame, number):
 
 def shows(frame, number):
     frame.select("text", "save", "append").show()
-    seen = [json.dumps(number)]
+    seen = [json.dumps(frame.columns)]
     seen.append(frame.count())
 
 
