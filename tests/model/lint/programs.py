@@ -10,8 +10,9 @@ import time
 import uuid
 from operator import add
 
-from pyspark.sql import Window
+from pyspark.sql import Row, Window
 from pyspark.sql import functions as F
+from pyspark.sql.streaming import StatefulProcessor
 
 COUNTS = {}
 EVERYTHING = Window.unboundedPreceding, Window.unboundedFollowing
@@ -897,6 +898,40 @@ def wrong_grouping(spark):
 @planted("unbounded-state")
 def right_grouping(spark):
     events(spark).withWatermark("timestamp", "1 minute").groupBy("value", F.window("timestamp", "1 minute")).count()
+
+
+class Counts(StatefulProcessor):
+    def init(self, handle):
+        self.count = handle.getValueState("count", "n LONG")
+
+    def handleInputRows(self, key, rows, timers):
+        self.count.update((1,))
+        yield Row(k=key[0], n=1)
+
+    def close(self):
+        pass
+
+
+class CountsForAnHour(StatefulProcessor):
+    def init(self, handle):
+        self.count = handle.getValueState("count", "n LONG", 3_600_000)
+
+    def handleInputRows(self, key, rows, timers):
+        self.count.update((1,))
+        yield Row(k=key[0], n=1)
+
+    def close(self):
+        pass
+
+
+@planted("unbounded-state")
+def wrong_processor(spark):
+    events(spark).groupBy("value").transformWithState(Counts(), "k LONG, n LONG", "Update", "None")
+
+
+@planted("unbounded-state")
+def right_processor(spark):
+    events(spark).groupBy("value").transformWithState(CountsForAnHour(), "k LONG, n LONG", "Update", "ProcessingTime")
 
 
 @planted("deduplication-without-watermark")
