@@ -1,6 +1,7 @@
 """What flows through plans and RDDs, on trees made by hand: levels, ties, unique keys, what makes luck harmless."""
 
 import random
+import time
 from dataclasses import replace
 from operator import add
 
@@ -256,6 +257,24 @@ def test_luck_goes_to_every_part_that_is_made_of_it():
     kept = ("filter", f(lambda p: p[1] < 2))
     assert found(program(COUNTED, index, kept, ("keys",))) == {"index-after-shuffle"}
     assert found(program(COUNTED, index, ("filter", f(lambda p: p[0] != "a")), ("keys",))) == set()
+
+
+def test_luck_stays_where_it_is():
+    """No key hangs on luck here, though each record does."""
+    third = ("map", f(lambda x: (x, x, time.time())))
+    assert found(program(third, ("map", f(lambda t: (t[1], 1))), COUNTED)) == set()
+    assert found(program(third, ("map", f(lambda t: (t[2], 1))), COUNTED)) >= {"luck-in-key"}
+    assert found(program(DRAWN, ("zipWithIndex",), ("map", f(lambda p: (p[1], 1))), COUNTED)) == set()
+    assert found(program(DRAWN, ("zipWithIndex",), ("keys",))) == {"luck-in-function"}
+    by_value = ("map", f(lambda x: (random.random(), x)))
+    assert "luck-in-key" not in found(program(by_value, ("keyBy", f(lambda p: p[1])), COUNTED))
+    assert "luck-in-key" in found(program(by_value, ("keyBy", f(lambda p: p[0])), COUNTED))
+    computed = ("map", f(lambda p: (unknown(p), p)))
+    assert "luck-in-key" not in found(program(DRAWN, computed, COUNTED)), "perhaps of the key"
+    assert "luck-in-key" in found(program(DRAWN, ("map", f(lambda p: (p, 1))), COUNTED)), "all of it is in the key"
+    named = ("map", f(lambda x: {"v": x, "at": time.time()}))
+    by_name = ("sortBy", f(lambda r: r["v"], "keyfunc"))
+    assert found(program(named, by_name)) == {"luck-in-function"}
 
 
 def test_a_sort_by_luck_decides_nothing():

@@ -24,7 +24,7 @@ from firesteel.model.lint.reading import (
 from firesteel.model.lint.shapes import (
     WHOLE,
     Merge,
-    luck_in_key,
+    lucky_places,
     merge_of,
     moved_parts,
     neutral_of,
@@ -252,12 +252,12 @@ def test_attributes_that_are_read():
     assert attributes_in(print) == frozenset()
 
 
-def test_luck_in_the_key_or_beside_it():
+def test_the_parts_that_luck_is_in():
     draw = random.random
-    assert luck_in_key(lambda x: (random.random(), x)) is True
-    assert luck_in_key(lambda x: (draw(), x)) is True
-    assert luck_in_key(lambda x: (x, random.random())) is False
-    assert luck_in_key(lambda x: random.random()) is None
+    assert lucky_places(lambda x: (random.random(), x)) == lucky_places(lambda x: (draw(), x)) == {0}
+    assert lucky_places(lambda x: (x, random.random())) == {1}
+    assert lucky_places(lambda x: (x, x, random.random(), draw())) == {2, 3}
+    assert lucky_places(lambda x: random.random()) == {WHOLE}
 
 
 def test_the_order_of_grouped_values():

@@ -32,7 +32,7 @@ from firesteel.model.lint.shapes import (
     Merge,
     body_of,
     is_identity,
-    luck_in_key,
+    lucky_places,
     merge_of,
     moved_parts,
     neutral_of,
@@ -63,6 +63,7 @@ _SORTING = frozenset({"sortBy", "sortByKey"})
 _OF_VALUES = frozenset({"mapValues", "flatMapValues"})
 _OF_RECORDS = frozenset({"map", "flatMap"})
 _FLAT = frozenset({"flatMap", "flatMapValues"})
+_MOVING = _OF_VALUES | _OF_RECORDS | {"keyBy", "mapPartitions", "mapPartitionsWithIndex"}
 _KEEPS_KEYS = frozenset({"mapValues", "filter", "persist", "cache", "coalesce", "checkpoint", "setName"})
 SHUFFLING = (
     REDUCING | _GROUPING | _JOINING | _SETS | {"partitionBy", "repartition", "repartitionAndSortWithinPartitions"}
@@ -122,12 +123,11 @@ class Records:
             return self._found_out(operation, flow)
         if operation.name == "filter":
             return flow.with_rows(*reasons)
-        where = {0, WHOLE}
-        if operation.name in _OF_VALUES:
-            where = {1}
+        where = frozenset({0, WHOLE})
+        if operation.name in _OF_VALUES | {"keyBy"}:
+            where = frozenset({0 if operation.name == "keyBy" else 1})
         elif operation.name in _OF_RECORDS:
-            in_key = luck_in_key(operation.functions[0].object)
-            where = {0} if in_key else {1} if in_key is False else {WHOLE}
+            where = lucky_places(operation.functions[0].object)
         return _touched(flow, where, reasons)
 
     def _found_out(self, operation: Operation, flow: Flow) -> Flow:
@@ -148,7 +148,7 @@ class Records:
         return flow.with_rows(reason) if operation.name == "filter" else _touched(flow, {place}, [reason])
 
     def _narrow(self, operation: Operation, flow: Flow) -> Flow:
-        if operation.name == "filter" and operation.functions:
+        if operation.name == "filter" and operation.functions and flow.values:
             flow = flow.with_rows(*_kept_by(operation.functions[0].object, flow))
         values = _moved(operation, flow)
         if operation.name == "glom" and flow.order is not Order.FIXED and not flow.one_row:
@@ -193,13 +193,18 @@ class Records:
         return frozenset()
 
     def _by_place(self, operation: Operation, flow: Flow) -> Flow:
+        old = together(
+            *(why for part, why in flow.values.items() if part not in (GROUPED, GROUPED_ALONE))
+        )  # of the records as they were, which are a part of the new ones now
+        values = {0 if operation.name != "zip" else WHOLE: old} if old else {}
+        flow = replace(flow, values=values, unique=frozenset({frozenset({1})}))
         if flow.order is Order.FIXED or flow.one_row:
-            return replace(flow, unique=frozenset({frozenset({1})}))
+            return flow
         how = "any order" if flow.order is Order.ANY else "any order among equal sort keys"
         severity = Severity.ERROR if flow.order is Order.ANY else Severity.WARNING
         text = f"{operation.name} {_BY_PLACE[operation.name]} records by their places, and they come in {how}"
         reason = Reason("index-after-shuffle", text, operation.id, Touch.VALUE, severity)
-        return replace(flow, values={**flow.values, 1: (reason,)}, unique=frozenset({frozenset({1})}))
+        return replace(flow, values={**values, 1: (reason,)})
 
     def _sample(self, operation: Operation, flow: Flow) -> Flow:
         if flow.order is Order.FIXED or flow.one_row:
@@ -216,7 +221,7 @@ class Records:
             parts = frozenset({0}) if not own or is_identity(own[0].object) else frozenset()
             reads = [frozenset({0})]
         why = [said(f"`{one.name}`", seen) for one in own if (seen := causes_in(one.object))]
-        why += [one.text for part in reads[0] if not why for one in _lucky_in(flow, part)] if reads else []
+        why += [one.text for part in reads[0] for one in _lucky_in(flow, part)] if reads else []
         if why:
             return self._by_luck(operation, flow, why[0]).in_order(Order.ANY)
         for place, several in enumerate(reads):
@@ -432,7 +437,7 @@ def _moved(operation: Operation, flow: Flow) -> dict[int, Reasons]:
         reasons = together(flow.values.get(kept, ()), flow.values.get(WHOLE, ()))
         grouped = {GROUPED_ALONE: flow.values[GROUPED]} if name == "values" and GROUPED in flow.values else {}
         return {**grouped, WHOLE: reasons} if reasons else grouped
-    if not operation.functions or name not in _OF_VALUES | _OF_RECORDS | {"mapPartitions", "mapPartitionsWithIndex"}:
+    if not operation.functions or name not in _MOVING:
         return dict(flow.values)
     values: dict[int, Reasons] = {}
     for part, why in flow.values.items():
@@ -454,13 +459,18 @@ def _places_after(operation: Operation, part: int, touch: Touch) -> Collection[i
     if operation.name == "flatMap" and touch is Touch.LIST:
         shows = order_of_values(function, of_pair=part != WHOLE) and not spreads(function, of_pair=part != WHOLE)
         return (WHOLE,) if shows else ()
-    made = places_of(function) if operation.name == "map" else None
+    made = places_of(function) if operation.name in ("map", "keyBy") else None
+    if operation.name == "keyBy":
+        return {1, *(0 for one in (made or {}).values() if part in one.reads and touch is not Touch.LIST)}
     if made is None:
         return (WHOLE,) if touch is not Touch.LIST or (part == WHOLE and shows_order(function)) else ()
-    read = {place: one.lists if touch is Touch.LIST else one.reads for place, one in made.items()}
     if part == WHOLE:
-        return (WHOLE,) if any(read.values()) else ()
-    return [place for place, parts in read.items() if parts & {part, WHOLE}]
+        return (WHOLE,) if any(one.lists if touch is Touch.LIST else one.reads for one in made.values()) else ()
+    if touch is Touch.LIST:
+        return [place for place, one in made.items() if one.lists & {part, WHOLE}]
+    # What is computed of the whole record is perhaps made of another part.
+    found = {place for place, one in made.items() if part in one.reads or WHOLE in one.lists}
+    return found | {WHOLE for one in made.values() if WHOLE in one.reads - one.lists}
 
 
 def _kept_by(function: Callable[..., Any], flow: Flow) -> Reasons:
@@ -472,10 +482,11 @@ def _kept_by(function: Callable[..., Any], flow: Flow) -> Reasons:
 
 def _lucky_in(flow: Flow, part: int) -> Reasons:
     """Why all of one part of a record hangs on luck."""
-    return tuple(one for one in flow.values.get(part, ()) if one.touch is Touch.VALUE and not one.kept)
+    found = flow.values.get(part, ()) if part != WHOLE else ()  # perhaps another part of the record
+    return tuple(one for one in found if one.touch is Touch.VALUE and not one.kept)
 
 
-def _touched(flow: Flow, parts: set[int], reasons: Sequence[Reason]) -> Flow:
+def _touched(flow: Flow, parts: Collection[int], reasons: Sequence[Reason]) -> Flow:
     values = dict(flow.values)
     for part in parts:
         values[part] = together(values.get(part, ()), reasons)

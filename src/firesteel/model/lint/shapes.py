@@ -217,15 +217,25 @@ def is_identity(function: Callable[..., Any]) -> bool:
             return False
 
 
-def luck_in_key(function: Callable[..., Any]) -> bool | None:
-    """Of a function whose result hangs on luck, and is a pair: does its key? None where that is not plain."""
+def lucky_places(function: Callable[..., Any]) -> frozenset[int]:
+    """Of a function whose result hangs on luck: the parts of a tuple that do; `WHOLE` where that is not plain.
+
+    >>> import random
+    >>> lucky_places(lambda x: (x, 1, random.random()))
+    frozenset({2})
+    """
     match body_of(function):
-        case (names, ast.Tuple(elts=[key, *_])):
-            # A function of the key alone is made, and read; it is not called.
-            text = f"lambda {', '.join(names)}: {ast.unparse(key)}"
-            return bool(causes_in(eval(compile(text, "<key>", "eval"), dict(_around(function)))))
+        case (names, ast.Tuple(elts=parts)):
+            lucky = frozenset(place for place, each in enumerate(parts) if _is_lucky(each, names, function))
+            return lucky or frozenset({WHOLE})
         case _:
-            return None
+            return frozenset({WHOLE})
+
+
+def _is_lucky(expression: ast.expr, names: tuple[str, ...], around: Callable[..., Any]) -> bool:
+    """A function of the expression alone is made, and read; it is not called."""
+    text = f"lambda {', '.join(names)}: {ast.unparse(expression)}"
+    return bool(causes_in(eval(compile(text, "<part>", "eval"), dict(_around(around)))))
 
 
 def takes_one(function: Callable[..., Any]) -> bool:
