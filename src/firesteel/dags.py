@@ -138,10 +138,11 @@ class Dag:
         return lint_program(self._program, confirm=False).levels
 
     def _repr_svg_(self) -> str:
-        """What a notebook shows."""
+        """What a notebook shows. What `lint` finds is coloured."""
+        from firesteel.report.dags.marks import marks_of
         from firesteel.report.dags.svg import svg
 
-        return svg(self._program)
+        return svg(self._program, marks_of(self.lint(confirm=False)))
 
     @property
     def program(self) -> Program:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument, described
@@ -27,12 +28,17 @@ def lint_program(
     program: Program, *, ignore: Collection[str] = (), confirm: bool = True, seconds: float = SECONDS
 ) -> Linted:
     """All that is found in a program, with the help of a session if one is running."""
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
-        raise InvalidArgument(f"{described('seconds', seconds)} is not a time: write a number above 0")
+    refuse_seconds(seconds)
     from firesteel.spark.folds import active_session
 
     spark = active_session()
     return linted(program, ignore, _help(spark, program, confirm, seconds) if spark is not None else None)
+
+
+def refuse_seconds(seconds: float) -> None:
+    """Refuse what is not a time."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
+        raise InvalidArgument(f"{described('seconds', seconds)} is not a time: write a number above 0")
 
 
 def _help(spark: SparkSession, program: Program, confirm: bool, seconds: float) -> Help:
@@ -52,15 +58,16 @@ def _help(spark: SparkSession, program: Program, confirm: bool, seconds: float) 
     def runs(finding: Lint) -> str:
         return replays.differ(finding.operation, finding.action) if finding.operation is not None else ""
 
+    quick = Help(function, lambda one: is_written_cast(spark, one), setting=lambda name: spark.conf.getAll.get(name))
     if not confirm:
-        return Help(function_of=function, is_written=lambda one: is_written_cast(spark, one))
-    return Help(
-        function,
-        lambda one: is_written_cast(spark, one),
-        replays.sample,
-        evidence_against,
-        runs,
-        "its records cannot be had again, or the time was up",
+        return quick
+    return replace(
+        quick,
+        sample=replays.sample,
+        reducer=evidence_against,
+        repeats=evidence_of_luck,
+        runs=runs,
+        no_sample="its records cannot be had again, or the time was up",
     )
 
 
@@ -95,3 +102,19 @@ def evidence_against(function: Callable[..., Any], values: list[Any]) -> str | N
     if unknown and not broken:
         raise Untested(unknown[0])
     return broken[0] if broken else None
+
+
+def evidence_of_luck(function: Callable[..., Any], values: list[Any]) -> str | None:
+    """Evidence that a function gives something else when it is called again, found by testing; None if there is none.
+
+    >>> evidence_of_luck(lambda x: x + 1, [1, 2])
+    """
+    from firesteel import operators
+    from firesteel.promises import analyze
+
+    try:
+        found = analyze(operators.function(function), "deterministic", sample=values, tests=20, seconds=3)
+    except Exception:  # as one that does not survive the way to another process: nothing is known then
+        return None
+    (one,) = found.values()
+    return one.evidence if one.verdict is Verdict.FALSE else None

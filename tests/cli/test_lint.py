@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from firesteel.cli.lint import FAILED, FOUND
+from firesteel.cli.lint import FAILED, FOUND, REFUSED
 from firesteel.cli.main import main
 
 HEAD = """
@@ -18,9 +18,9 @@ TAKES = HEAD + "print('hello')\nprint(spark.range(9).repartition('id').first())\
 def linted(spark, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    def run(source, *arguments, name="job.py", after=()):
+    def run(source, *arguments, name="job.py", after=(), quick=True):
         (tmp_path / name).write_text(source)
-        code = main(["lint", "--quick", *arguments, name, *after])
+        code = main(["lint", *(["--quick"] if quick else []), *arguments, name, *after])
         return code, capsys.readouterr()
 
     return run
@@ -59,10 +59,42 @@ def test_what_makes_it_fail(linted, tmp_path):
 def test_old_findings_stay_out(linted, tmp_path):
     assert linted(TAKES, "--write-baseline", "old.json")[0] == 0
     code, said = linted("\n\n" + TAKES, "--baseline", "old.json")
-    assert code == 0 and "1 of the baseline are left out" in said.out
+    assert code == 0 and "1 finding of the baseline is left out" in said.out
     more = TAKES.replace("spark.stop()", "spark.range(9).repartition('id').head()\n")
     code, said = linted(more, "--baseline", "old.json", "--format", "json")
     assert code == FOUND and [one["line"] for one in json.loads(said.out)["findings"]] == [6]
+
+
+@pytest.mark.slow
+def test_the_first_baseline_of_a_project(linted, tmp_path):
+    (tmp_path / "pyproject.toml").write_text('[tool.firesteel.lint]\nbaseline = "old.json"\nseconds = 90\n')
+    assert linted(TAKES)[0] == REFUSED
+    assert linted(TAKES, "--write-baseline", "old.json")[0] == 0
+    code, said = linted(TAKES)
+    assert code == 0 and "nothing new was found" in said.out
+
+
+@pytest.mark.slow
+def test_a_comment_switches_a_rule_off(linted):
+    commented = TAKES.replace(".first())", ".first())  # firesteel: ignore[take-without-order]")
+    code, said = linted(commented, "--format", "json")
+    assert code == 0 and json.loads(said.out) == {"findings": [], "notes": []}
+
+
+@pytest.mark.slow
+def test_both_results_are_shown(linted):
+    """Without --quick what is found is run again, and reducers are tested."""
+    source = HEAD + (
+        "numbers = spark.sparkContext.parallelize([(0, n) for n in range(6)], 3)\n"
+        "numbers.groupByKey(1).mapValues(list).collect()\n"
+        "numbers.mapValues(str).reduceByKey(lambda a, b: a + b, 1).collect()\n"
+    )
+    code, said = linted(source, quick=False)
+    assert code == FOUND and "[0, 1, 2, 3, 4, 5]" in said.out and "[4, 5, 2, 3, 0, 1]" in said.out
+    assert "seen       two runs, in which shuffled rows arrive in opposite orders, gave (0, [0, 1" in said.out
+    assert "gave (0, '012345') and (0, '452301')" in said.out
+    code, said = linted(source)
+    assert "two runs" not in said.out and "`a + b` of reduceByKey was not tested (nothing is run again)" in said.out
 
 
 @pytest.mark.slow

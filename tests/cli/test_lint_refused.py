@@ -3,10 +3,13 @@
 import json
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
-from firesteel.cli.lint import REFUSED
+from firesteel.cli import scripts
+from firesteel.cli.lint import REFUSED, Wanted, _baseline, _configured
 from firesteel.cli.main import main
 from firesteel.cli.scripts import stdout_as_stderr
 from firesteel.errors import InvalidArgument
@@ -66,6 +69,54 @@ def test_what_cannot_be_written_is_refused_before_the_program_runs(capsys, tmp_p
 def test_settings_that_cannot_be_used(capsys, tmp_path, script, table, told):
     (tmp_path / "pyproject.toml").write_text(f"[tool.firesteel.lint]\n{table}\n")
     assert told in refused(capsys, script)
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        ('[tool.firesteel]\nignore = ["sort-destroyed"]\n', "key='ignore' (str) in [tool.firesteel]"),
+        ("[tool.firesteel]\nlint = 3\n", "lint=3 (int) in [tool.firesteel]"),
+        ("[tool]\nfiresteel = 3\n", "firesteel=3 (int) in [tool]"),
+        ("[tool.firesteel.lint]\nseconds = 3\n[tool.firesteel.other]\n", "key='other' (str) in [tool.firesteel]"),
+    ],
+)
+def test_settings_in_the_wrong_place(capsys, tmp_path, script, text, told):
+    (tmp_path / "pyproject.toml").write_text(text)
+    said = refused(capsys, script)
+    assert told in said and "write [tool.firesteel.lint]" in said
+
+
+def test_settings_of_a_project(tmp_path, script, monkeypatch):
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.firesteel.lint]\nignore = ["sort-destroyed"]\nbaseline = "old.json"\nseconds = 90\n'
+    )
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    expected = Wanted(("sort-destroyed",), "error", tmp_path / "old.json", 90.0)
+    assert _configured(script) == expected
+    (elsewhere / "pyproject.toml").write_text("[tool.other]\nx = 1\n")
+    assert _configured(elsewhere / "job.py") == Wanted(), "the nearest one counts"
+
+
+def test_a_baseline_of_the_project_that_is_made_now(capsys, tmp_path, script):
+    (tmp_path / "pyproject.toml").write_text('[tool.firesteel.lint]\nbaseline = "old.json"\n')
+    assert "--write-baseline" in refused(capsys, script)
+    assert _baseline(tmp_path / "old.json", is_made=True) == frozenset()
+    (tmp_path / "old.json").write_text("[]")
+    assert "is not a baseline" in refused(capsys, "--write-baseline", tmp_path / "old.json", script)
+
+
+def test_a_program_that_does_not_end_is_told_of_the_limit(capsys, monkeypatch):
+    monkeypatch.setattr(scripts, "_HINT_AFTER", 0.05)
+    with scripts._hinting(Path("job.py"), "Stop it"):
+        time.sleep(0.3)
+    assert capsys.readouterr().err == "firesteel: job.py still runs after 0.05 s. Stop it\n"
+    with scripts._hinting(Path("job.py"), "Stop it"):
+        pass
+    with scripts._hinting(Path("job.py"), ""):
+        time.sleep(0.2)
+    assert capsys.readouterr().err == ""
 
 
 def test_the_rules_are_listed(capsys):
@@ -139,7 +190,10 @@ def test_json_and_sarif(tmp_path, monkeypatch):
     (data,) = json.loads(json.dumps(as_data([one])))["findings"]
     assert (data["rule"], data["severity"], data["line"], data["spark_level"]) == (one.rule, "error", 2, "UNORDERED")
     monkeypatch.chdir(tmp_path)
-    (run,) = json.loads(json.dumps(as_sarif([one], "1.0")))["runs"]
+    (run,) = json.loads(json.dumps(as_sarif([one], "1.0", ["a note"])))["runs"]
+    (ran,) = run["invocations"]
+    assert ran["executionSuccessful"] is True
+    assert ran["toolExecutionNotifications"] == [{"level": "note", "message": {"text": "a note"}}]
     (result,) = run["results"]
     listed = run["tool"]["driver"]["rules"]
     assert listed[result["ruleIndex"]]["id"] == result["ruleId"] == one.rule and result["level"] == "error"

@@ -1,92 +1,86 @@
-"""Which of the planted bugs a lint finds without a property: those of order and luck, and of state that grows."""
-
-from collections import defaultdict
+"""Which of the planted bugs of order, luck and growing state a lint finds without a property, as docs/lint.md says."""
 
 import pytest
 
 import firesteel as fs
+from tests.quality import test_planted_dstream as dstream
 from tests.quality import test_planted_in_time as in_time
 from tests.quality import test_planted_on_spark as on_spark
 from tests.quality import test_planted_operators as operators
 
 FOUND = {
-    "numbered_by_place": "partition-id",
-    "stamped_by_clock": "clock-in-query",
-    "listed_as_they_come": "order-sensitive-aggregate",
-    "first_of_ties": "ties-in-window",
-    "seen_for_ever": "deduplication-without-watermark",
-    "leaking_state": "state-in-function",
-    "join_that_keeps_its_state": "unbounded-state",
-    "state_that_never_expires": "deduplication-without-watermark",
+    "numbered_by_place": {"partition-id"},
+    "stamped_by_clock": {"clock-in-query"},
+    "listed_as_they_come": {"order-sensitive-aggregate"},
+    "first_of_ties": {"ties-in-window"},
+    "seen_for_ever": {"deduplication-without-watermark"},
+    "leaking_state": {"state-in-function"},
+    "join_that_keeps_its_state": {"unbounded-state"},
+    "state_that_never_expires": {"deduplication-without-watermark"},
+}
+NOT_FOUND = {
+    "drawn_at_random": "the plan of rand() has a seed, whether the user gave one or not",
+    "holding_back": "a join that waits is not a matter of luck",
+    "marked_and_kept": "late rows that come through are not a matter of luck",
+    "numbered_in_memory": "the state is in a module that the function makes itself",
+    "counted_in_memory": "so it is here",
+    "distinct_in_each_partition": "what a function of partitions should do is not known",
 }
 RIGHT = {
-    "numbered_by_content",
-    "stamped_by_record",
-    "listed_in_order",
-    "first_of_all",
-    "seen_for_a_while",
-    "state_of_its_own",
-    "join_that_forgets_in_time",
-    "state_that_expires",
+    "drawn_from_content": set(),
+    "numbered_by_content": set(),
+    "stamped_by_record": set(),
+    "listed_in_order": set(),
+    "first_of_all": set(),
+    "seen_for_a_while": set(),
+    "joining": set(),
+    "marked_and_dropped": set(),
+    "numbered_in_the_task": set(),
+    "counted_in_state": {"unbounded-state"},  # it keeps a count for every key for ever
+    "state_of_its_own": {"unbounded-state"},
+    "distinct": set(),
+    "join_that_forgets_in_time": set(),
+    "state_that_expires": set(),
 }
-NOT_FOUND = {"drawn_at_random", "holding_back"}
-"""`rand()` before any shuffle gives a retry the same values; a join that waits is not a matter of luck."""
+EXPECTED = {**FOUND, **{name: set() for name in NOT_FOUND}, **RIGHT}
 
 
 def stream(spark, *columns):
     return spark.readStream.format("rate").load().selectExpr(*columns)
 
 
-def programs(spark):
-    """The programs by their names, each as a call without arguments."""
+def program(spark, name):
+    """Runs one of the programs, as far as it has to run to be seen."""
     rows = spark.createDataFrame([("a", 1), ("a", 2), ("b", 3)], operators.KEYED)
     timed = stream(spark, "string(value) AS k", "timestamp AS ts")
-    left = stream(spark, "int(value) AS k", "int(value) AS a", "timestamp AS ts")
-    right = stream(spark, "int(value) AS j", "int(value) AS b", "timestamp AS us")
-    users = stream(spark, "string(value) AS user")
-    ads = stream(spark, "int(value) AS ad", "timestamp AS shown")
-    clicks = stream(spark, "int(value) AS click_ad", "timestamp AS clicked")
-    ids = stream(spark, "value AS id", "timestamp AS ts")
-    inputs = {"seen_for_ever": [timed], "seen_for_a_while": [timed], "holding_back": [left, right]}
-    names = ["drawn_at_random", *(name for name in [*FOUND, *RIGHT] if hasattr(operators, name))]
-    for name in [*dict.fromkeys([*names, "holding_back"])]:
-        yield name, lambda name=name: getattr(operators, name)(*inputs.get(name, [rows]))
-    yield "leaking_state", lambda: on_spark.counting(leaks=True)(users)
-    yield "state_of_its_own", lambda: on_spark.counting(leaks=False)(users)
-    yield "join_that_keeps_its_state", lambda: in_time.boundless(ads, clicks)
-    yield "join_that_forgets_in_time", lambda: in_time.bound(ads, clicks)
-    yield "state_that_never_expires", lambda: in_time.once(ids)
-    yield "state_that_expires", lambda: in_time.once_within_ten_minutes(ids)
+    if name in ("holding_back", "joining"):
+        left = stream(spark, "int(value) AS k", "int(value) AS a", "timestamp AS ts")
+        right = stream(spark, "int(value) AS j", "int(value) AS b", "timestamp AS us")
+        return getattr(operators, name)(left, right)
+    if name in ("seen_for_ever", "seen_for_a_while", "marked_and_kept", "marked_and_dropped"):
+        return getattr(operators, name)(timed)
+    if name in ("counted_in_memory", "counted_in_state"):
+        keyed = stream(spark, "string(value) AS k", "int(value) AS n").groupBy("k")
+        return keyed.applyInPandasWithState(getattr(operators, name), operators.KEYED, "n INT", "update", "NoTimeout")
+    if name in ("leaking_state", "state_of_its_own"):
+        return on_spark.counting(leaks=name == "leaking_state")(stream(spark, "string(value) AS user"))
+    if name in ("join_that_keeps_its_state", "join_that_forgets_in_time"):
+        ads = stream(spark, "int(value) AS ad", "timestamp AS shown")
+        clicks = stream(spark, "int(value) AS click_ad", "timestamp AS clicked")
+        return (in_time.boundless if name == "join_that_keeps_its_state" else in_time.bound)(ads, clicks)
+    if name in ("state_that_never_expires", "state_that_expires"):
+        ids = stream(spark, "value AS id", "timestamp AS ts")
+        return (in_time.once if name == "state_that_never_expires" else in_time.once_within_ten_minutes)(ids)
+    if name in ("distinct_in_each_partition", "distinct"):
+        letters = spark.sparkContext.parallelize(["a", "b", "a"], 2)
+        return getattr(dstream, name)(letters).collect()
+    return getattr(operators, name)(rows)
 
 
-@pytest.fixture(scope="module")
-def found(spark):
-    """The rules that find something in each program. What follows a program's marker in the capture belongs to it."""
-    order = []
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXPECTED)
+def test_what_is_found_in_each_program_alone(spark, name):
     with fs.capture(spark) as dag:
-        for name, make in programs(spark):
-            spark.range(len(order) + 1)
-            order.append((name, make()))
-    by_program, program, markers = defaultdict(set), {}, iter(order)
-    now = None
-    for operation in dag.operations:
-        now = next(markers)[0] if operation.name == "range" else now
-        program[operation.id] = now
-    for one in dag.lint(confirm=False):
-        by_program[program[one.operation]].add(one.rule)
-    return by_program
-
-
-@pytest.mark.slow
-def test_what_is_found_without_a_property(found):
-    assert {name: rule for name, rule in FOUND.items() if rule not in found[name]} == {}
-
-
-@pytest.mark.slow
-def test_the_right_ones_are_left_alone(found):
-    assert {name: found[name] & set(FOUND.values()) for name in RIGHT if found[name] & set(FOUND.values())} == {}
-
-
-@pytest.mark.slow
-def test_what_is_not_found(found):
-    assert {name: found[name] for name in NOT_FOUND if found[name]} == {}
+        program(spark, name)
+    assert dag.operations, "nothing was seen"
+    assert {one.rule for one in dag.lint(confirm=False)} == EXPECTED[name]

@@ -14,11 +14,14 @@ from typing import Any
 from firesteel.cli.command import Command
 from firesteel.errors import InvalidArgument, described
 from firesteel.evidence.lint import Lint, Severity
+from firesteel.names import counted
 
 FOUND, REFUSED, FAILED = 1, 2, 3
 """The exit codes: something was found, the arguments are wrong, the program itself failed."""
 
 _FAIL_ON = ("error", "warning", "never")
+_HINT = "If it never ends, as a stream does, stop it and write --seconds 60"
+_WRITE = "write [tool.firesteel.lint], and in it ignore, fail-on, baseline or seconds"
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ def main(chosen: argparse.Namespace) -> int:
     try:
         script = _script(chosen.script)
         wanted = _wanted(chosen, _configured(script))
-        known = _baseline(wanted.baseline)
+        known = _baseline(wanted.baseline, is_made=bool(chosen.write_baseline))
         if chosen.write_baseline:
             to_write("--write-baseline", chosen.write_baseline)
         return _linted(script, chosen, wanted, known)
@@ -56,7 +59,7 @@ def _linted(script: Path, chosen: argparse.Namespace, wanted: Wanted, known: fro
     from firesteel.linting import lint_program
     from firesteel.report.lint import fingerprint
 
-    ran = run_script(script, chosen.arguments, wanted.seconds)
+    ran = run_script(script, chosen.arguments, wanted.seconds, _HINT)
     found = lint_program(ran.dag.program, ignore=wanted.ignore, confirm=not chosen.quick)
     notes = list(found.notes)
     if ran.was_stopped:
@@ -66,7 +69,7 @@ def _linted(script: Path, chosen: argparse.Namespace, wanted: Wanted, known: fro
     new = [one for one in found.findings if fingerprint(one) not in known]
     left_out = len(found.findings) - len(new)
     if left_out:
-        notes.append(f"{left_out} of the baseline are left out")
+        notes.append(f"{counted(left_out, 'finding')} of the baseline {'is' if left_out == 1 else 'are'} left out")
     print(_written(chosen.format, new, notes, left_out))
     if chosen.write_baseline:
         _write_baseline(Path(chosen.write_baseline), found.findings)
@@ -84,7 +87,7 @@ def _written(format: str, findings: Sequence[Lint], notes: Sequence[str], left_o
         case "json":
             return json.dumps(as_data(findings, notes), indent=2)
         case "sarif":
-            return json.dumps(as_sarif(findings, firesteel.__version__), indent=2)
+            return json.dumps(as_sarif(findings, firesteel.__version__, notes), indent=2)
         case _:
             return text(findings, notes, left_out)
 
@@ -109,11 +112,27 @@ def _configured(script: Path) -> Wanted:
         file = folder / "pyproject.toml"
         if file.is_file():
             try:
-                table = tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}).get("firesteel", {})
-            except tomllib.TOMLDecodeError as error:
+                tools = tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {})
+            except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
                 raise InvalidArgument(f"{file} cannot be read: {error}") from error
-            return _of_table(table.get("lint", {}), file)
+            return _of_table(_table(tools, file), file)
     return Wanted()
+
+
+def _table(tools: Mapping[str, Any], file: Path) -> Mapping[str, Any]:
+    """The table [tool.firesteel.lint]. It is the only one there may be."""
+    match tools.get("firesteel", {}):
+        case {"lint": dict() as table, **others} if not others:
+            return table
+        case {"lint": given} if not isinstance(given, dict):
+            raise InvalidArgument(f"{described('lint', given)} in [tool.firesteel] of {file} is not a table: {_WRITE}")
+        case {**others} if others:
+            key = next(one for one in others if one != "lint")
+            raise InvalidArgument(f"{described('key', key)} in [tool.firesteel] of {file} is not known: {_WRITE}")
+        case dict():
+            return {}
+        case given:
+            raise InvalidArgument(f"{described('firesteel', given)} in [tool] of {file} is not a table: {_WRITE}")
 
 
 def _of_table(table: Mapping[str, Any], file: Path) -> Wanted:
@@ -155,8 +174,9 @@ def _wanted(chosen: argparse.Namespace, configured: Wanted) -> Wanted:
 # --- old findings ---
 
 
-def _baseline(file: Path | None) -> frozenset[str]:
-    if file is None:
+def _baseline(file: Path | None, *, is_made: bool) -> frozenset[str]:
+    """The findings of a baseline; none where it is not there yet, and this run makes one."""
+    if file is None or (is_made and not file.exists()):
         return frozenset()
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
@@ -185,7 +205,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--baseline", metavar="FILE", help="leave out the findings that are in this file")
     parser.add_argument("--write-baseline", metavar="FILE", help="write all findings into a file, for --baseline")
     parser.add_argument("--seconds", type=float, default=None, help="stop the program after so long, as for streams")
-    parser.add_argument("--quick", action="store_true", help="do not run anything again to confirm findings")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="do not run anything again: findings are not confirmed, reducers not tested",
+    )
     parser.add_argument("--rules", action="store_true", help="list the rules")
     parser.add_argument("script", nargs="?", metavar="SCRIPT", help="a PySpark program (.py)")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS", help="the program's own arguments")
@@ -199,7 +223,8 @@ COMMAND = Command(
     description="Runs a PySpark program with a session of firesteel's, with its own arguments or smaller ones. Says "
     "where its result hangs on luck: on the order in which rows arrive, on retries, on clocks. Options stand before "
     "the program. [tool.firesteel.lint] in pyproject.toml may hold ignore, fail-on, baseline and seconds. The exit "
-    "code is 1 if something was found, 2 if an argument is wrong, 3 if the program itself failed, else 0.",
+    "code is 1 if something was found that --fail-on names, 2 if an argument is wrong, 3 if nothing of that kind was "
+    "found and the program itself failed, else 0.",
     run=main,
     add_arguments=_add_arguments,
 )

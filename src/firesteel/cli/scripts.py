@@ -6,6 +6,7 @@ import os
 import runpy
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -22,6 +23,9 @@ _STREAMS_END_IN = 20.0
 
 _AGAIN_AFTER = 5.0
 """Seconds until a program is told again that its time is up. It may have caught the first exception."""
+
+_HINT_AFTER = 60.0
+"""Seconds until it is said of a program without a time limit that it may have one."""
 
 _SOON = 0.01
 """Seconds until Python has probably finished the clean-up that it was interrupted in."""
@@ -51,8 +55,11 @@ def to_write(option: str, given: str) -> Path:
     return file
 
 
-def run_script(script: Path, arguments: Sequence[str], seconds: float | None) -> Ran:
-    """Run a program as `python SCRIPT ARGS` would. What it prints goes to standard error."""
+def run_script(script: Path, arguments: Sequence[str], seconds: float | None, hint: str = "") -> Ran:
+    """Run a program as `python SCRIPT ARGS` would. What it prints goes to standard error.
+
+    If it has no time limit, and runs for long, it says that, and the `hint`.
+    """
     from firesteel.api import session
     from firesteel.spark.session.interrupts import interruptible
     from firesteel.spark.session.lent import end_work, lent
@@ -66,7 +73,7 @@ def run_script(script: Path, arguments: Sequence[str], seconds: float | None) ->
     try:
         with capture(spark) as dag, interruptible(spark), lent(spark), redirect_stdout(sys.stderr):
             try:
-                with clock.set_to(seconds):
+                with clock.set_to(seconds), _hinting(script, hint if seconds is None else ""):
                     runpy.run_path(str(script), run_name="__main__")
             except _TimeIsUp:
                 pass
@@ -132,6 +139,20 @@ class _Clock:
             self.rang = True
             leave_call(self._spark, frame)
             raise _TimeIsUp
+
+
+@contextmanager
+def _hinting(script: Path, hint: str) -> Iterator[None]:
+    """Say something while a program runs for long."""
+    said = f"firesteel: {script} still runs after {_HINT_AFTER:g} s. {hint}"
+    timer = threading.Timer(_HINT_AFTER, lambda: print(said, file=sys.stderr, flush=True))
+    timer.daemon = True
+    if hint:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _is_running(frame: FrameType | None) -> bool:

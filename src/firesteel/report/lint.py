@@ -94,8 +94,8 @@ def fingerprint(one: Lint) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
-def as_sarif(findings: Sequence[Lint], version: str) -> dict[str, Any]:
-    """SARIF 2.1.0, as code hosts read it."""
+def as_sarif(findings: Sequence[Lint], version: str, notes: Iterable[str] = ()) -> dict[str, Any]:
+    """SARIF 2.1.0, as code hosts read it. What could not be looked at is said of the run as a whole."""
     names = list(RULES)
     return {
         "$schema": _SARIF,
@@ -109,6 +109,12 @@ def as_sarif(findings: Sequence[Lint], version: str) -> dict[str, Any]:
                         "rules": [_sarif_rule(rule) for rule in RULES.values()],
                     }
                 },
+                "invocations": [
+                    {
+                        "executionSuccessful": True,
+                        "toolExecutionNotifications": [{"level": "note", "message": {"text": note}} for note in notes],
+                    }
+                ],
                 "results": [_sarif_result(one, names) for one in findings],
             }
         ],

@@ -141,6 +141,8 @@ class Operation:
     earlier: bool = False
     """Was it made before the block began? Then only what Spark says about it is known."""
     reader: Callable[[], list[list[Any]]] | None = field(default=None, compare=False, repr=False)
+    checkpointed: bool = False
+    """Was it marked with `checkpoint`? Unlike a cache, that is not lost with the machine that holds it."""
 
     @property
     def is_source(self) -> bool:

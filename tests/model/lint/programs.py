@@ -4,13 +4,18 @@ All of them are captured in one block: a finding is told by the function that it
 """
 
 import datetime
+import json
 import random
 import time
 import uuid
 from operator import add
 
-from pyspark.sql import Window
+from pyspark.sql import Row, Window
 from pyspark.sql import functions as F
+from pyspark.sql.streaming import StatefulProcessor
+
+COUNTS = {}
+EVERYTHING = Window.unboundedPreceding, Window.unboundedFollowing
 
 PLANTED = []
 """The rule, the program that it finds, and its look-alike."""
@@ -127,6 +132,38 @@ def right_index(spark):
 
 
 @planted("index-after-shuffle")
+def wrong_index_from_one(spark):
+    pairs(spark).reduceByKey(add).zipWithIndex().map(lambda p: (p[0], p[1] + 1)).collect()
+
+
+@planted("index-after-shuffle")
+def right_index_dropped(spark):
+    pairs(spark).reduceByKey(add).zipWithIndex().map(lambda p: (p[0], 1)).collect()
+
+
+@planted("index-after-shuffle")
+def wrong_kept_by_index(spark):
+    pairs(spark).reduceByKey(add).zipWithIndex().filter(lambda p: p[1] < 2).keys().collect()
+
+
+@planted("index-after-shuffle")
+def right_kept_by_key(spark):
+    pairs(spark).reduceByKey(add).zipWithIndex().filter(lambda p: p[0] != "a").keys().collect()
+
+
+@planted("index-after-shuffle")
+def wrong_sorted_by_luck(spark):
+    drawn = pairs(spark).map(lambda p: (random.random(), p))
+    drawn.sortBy(lambda p: p).values().zipWithIndex().collect()
+
+
+@planted("index-after-shuffle")
+def right_sorted_by_content(spark):
+    drawn = pairs(spark).map(lambda p: (p[1] * 7 % 5, p))
+    drawn.sortBy(lambda p: p).values().zipWithIndex().collect()
+
+
+@planted("index-after-shuffle")
 def wrong_monotonic(spark):
     rows(spark).repartition(3, "k").withColumn("id", F.monotonically_increasing_id())
 
@@ -154,6 +191,51 @@ def wrong_group_first(spark):
 @planted("group-in-order")
 def right_group_first(spark):
     pairs(spark).groupByKey().map(lambda kv: (kv[0], min(kv[1]))).collect()
+
+
+@planted("group-in-order")
+def wrong_list_of_list(spark):
+    pairs(spark).groupByKey().mapValues(list).mapValues(tuple).collect()
+
+
+@planted("group-in-order")
+def right_sorted_later(spark):
+    listed = pairs(spark).groupByKey().mapValues(list)
+    listed.mapValues(sorted).collect()
+    listed.mapValues(sum).collect()
+    listed.mapValues(len).collect()
+    listed.map(lambda kv: (kv[0], max(kv[1]))).collect()
+
+
+@planted("group-in-order")
+def wrong_values_alone(spark):
+    pairs(spark).groupByKey().values().map(list).collect()
+
+
+@planted("group-in-order")
+def right_values_alone(spark):
+    pairs(spark).groupByKey().values().map(sorted).collect()
+
+
+@planted("group-in-order")
+def wrong_spread(spark):
+    pairs(spark).groupByKey().flatMapValues(enumerate).collect()
+
+
+@planted("group-in-order")
+def right_spread(spark):
+    pairs(spark).groupByKey().flatMapValues(list).collect()
+    pairs(spark).groupByKey().mapValues(list).flatMap(lambda kv: [(kv[0], v) for v in kv[1]]).collect()
+
+
+@planted("group-in-order")
+def wrong_texts(spark):
+    pairs(spark).groupByKey().map(lambda kv: (kv[0], ",".join(str(v) for v in kv[1]))).collect()
+
+
+@planted("group-in-order")
+def right_texts(spark):
+    pairs(spark).groupByKey().map(lambda kv: (kv[0], sum(v for v in kv[1]))).collect()
 
 
 @planted("order-sensitive-aggregate")
@@ -186,6 +268,40 @@ def right_list_dropped(spark):
     rows(spark).groupBy("k").agg(F.collect_list("s").alias("l")).select("k")
 
 
+@planted("order-sensitive-aggregate")
+def wrong_places(spark):
+    rows(spark).groupBy("k").agg(F.collect_list("s").alias("l")).select("k", F.posexplode("l"))
+
+
+@planted("order-sensitive-aggregate")
+def right_exploded(spark):
+    rows(spark).groupBy("k").agg(F.collect_list("s").alias("l")).select("k", F.explode("l"))
+
+
+@planted("order-sensitive-aggregate")
+def wrong_joined_by_udf(spark):
+    joined = F.udf(lambda names: ",".join(names))
+    rows(spark).groupBy("k").agg(F.collect_list("s").alias("l")).select("k", joined("l"))
+
+
+@planted("order-sensitive-aggregate")
+def right_sorted_by_udf(spark):
+    joined = F.udf(lambda names: ",".join(sorted(names)))
+    rows(spark).groupBy("k").agg(F.collect_list("s").alias("l")).select("k", joined("l"))
+
+
+@planted("order-sensitive-aggregate")
+def wrong_counted(spark):
+    firsts = rows(spark).groupBy("k").agg(F.first("s").alias("f"))
+    firsts.agg(F.count_distinct("f"), F.count(F.when(F.col("f") == "a", 1)))
+
+
+@planted("order-sensitive-aggregate")
+def right_counted(spark):
+    firsts = rows(spark).groupBy("k").agg(F.first("s").alias("f"))
+    firsts.agg(F.count("f"), F.count_distinct("k"))
+
+
 @planted("ties-in-max-by")
 def wrong_max_by(spark):
     rows(spark).groupBy("k").agg(F.max_by("s", "x"))
@@ -216,6 +332,19 @@ def wrong_lag(spark):
 @planted("ties-in-window")
 def right_rank(spark):
     rows(spark).select("k", F.rank().over(Window.orderBy("k")))
+
+
+@planted("ties-in-window")
+def wrong_running_sum(spark):
+    until_here = Window.partitionBy("k").orderBy("s").rowsBetween(Window.unboundedPreceding, 0)
+    rows(spark).select("k", F.sum("k").over(until_here))
+
+
+@planted("ties-in-window")
+def right_running_sum(spark):
+    until_here = Window.partitionBy("k").orderBy("s").rangeBetween(Window.unboundedPreceding, 0)
+    rows(spark).select("k", F.sum("k").over(until_here), F.dense_rank().over(Window.orderBy("s")))
+    rows(spark).select("k", F.sum("k").over(Window.partitionBy("k").rowsBetween(*EVERYTHING)))
 
 
 @planted("distinct-on-too-little")
@@ -265,6 +394,27 @@ def right_tested_reducer(spark):
 
 
 @planted("reducer-not-commutative")
+def wrong_reducer_of_ones(spark):
+    pairs(spark).map(lambda p: (p[0], 1)).reduceByKey(lambda a, b: 2 * a + b).collect()
+
+
+@planted("reducer-not-commutative")
+def right_reducer_of_ones(spark):
+    pairs(spark).map(lambda p: (p[0], 1)).reduceByKey(lambda a, b: a + b).collect()
+    pairs(spark).map(lambda p: (p[0], None)).reduceByKey(lambda a, b: a).collect()
+
+
+@planted("reducer-not-commutative")
+def wrong_dictionaries(spark):
+    pairs(spark).map(lambda p: (0, {p[0]: p[1]})).reduceByKey(lambda a, b: a | b).collect()
+
+
+@planted("reducer-not-commutative")
+def right_sets(spark):
+    pairs(spark).mapValues(lambda v: {v}).reduceByKey(lambda a, b: a | b).collect()
+
+
+@planted("reducer-not-commutative")
 def wrong_reduce(spark):
     spark.sparkContext.parallelize([1, 2, 3, 4], 2).reduce(lambda a, b: a - b)
 
@@ -272,6 +422,27 @@ def wrong_reduce(spark):
 @planted("reducer-not-commutative")
 def right_reduce(spark):
     spark.sparkContext.parallelize([1, 2, 3, 4], 2).reduce(lambda a, b: a * b)
+
+
+@planted("zero-not-neutral")
+def wrong_zero(spark):
+    spark.sparkContext.parallelize([1, 2, 3], 2).fold(1, add)
+
+
+@planted("zero-not-neutral")
+def right_zero(spark):
+    spark.sparkContext.parallelize([1, 2, 3], 2).fold(0, add) + 1
+
+
+@planted("zero-not-neutral")
+def wrong_zero_by_key(spark):
+    pairs(spark).foldByKey(2, lambda a, b: a * b).collect()
+
+
+@planted("zero-not-neutral")
+def right_zero_by_key(spark):
+    pairs(spark).foldByKey(1, lambda a, b: a * b).collect()
+    pairs(spark).foldByKey(2, max).collect()
 
 
 @planted("float-sum")
@@ -319,6 +490,26 @@ def right_clock(spark):
 
 
 @planted("luck-in-function")
+def wrong_moved(spark):
+    pairs(spark).mapValues(lambda v: v + random.random()).map(lambda p: (p[0], p[1] * 2)).collect()
+
+
+@planted("luck-in-function")
+def right_moved(spark):
+    pairs(spark).mapValues(lambda v: v + random.random()).map(lambda p: (p[0], 2)).collect()
+
+
+@planted("luck-in-function")
+def wrong_date(spark):
+    pairs(spark).mapValues(lambda v: (v, time.strftime("%F"))).collect()
+
+
+@planted("luck-in-function")
+def right_date(spark):
+    pairs(spark).mapValues(lambda v: (v, time.strftime("%F", time.gmtime(v)))).collect()
+
+
+@planted("luck-in-function")
 def wrong_udf(spark):
     name = F.udf(lambda s: f"{s}-{uuid.uuid4()}")
     rows(spark).select(name("s"))
@@ -338,6 +529,16 @@ def wrong_salt(spark):
 @planted("luck-in-key")
 def right_salt(spark):
     pairs(spark).map(lambda p: ((p[1] % 4, p[0]), p[1])).reduceByKey(add).collect()
+
+
+@planted("luck-in-key")
+def wrong_clock_in_key(spark):
+    pairs(spark).map(lambda p: (time.time(), p)).reduceByKey(max).collect()
+
+
+@planted("luck-in-key")
+def right_clock_dropped(spark):
+    pairs(spark).map(lambda p: (time.time(), p)).values().reduceByKey(max).collect()
 
 
 @planted("luck-in-key")
@@ -380,6 +581,27 @@ def right_split_of_frame(spark):
     rows(spark).groupBy("k").count().randomSplit([0.5, 0.5], 7)[0]
 
 
+@planted("sample-without-seed")
+def wrong_unseeded(spark):
+    rows(spark).sample(0.5).collect()
+
+
+@planted("sample-without-seed")
+def right_seeded(spark):
+    rows(spark).sample(0.5, 7).collect()
+    rows(spark).sample(fraction=0.5, seed=7).collect()
+
+
+@planted("sample-without-seed")
+def wrong_unseeded_of_rdd(spark):
+    pairs(spark).takeSample(False, 2)
+
+
+@planted("sample-without-seed")
+def right_seeded_of_rdd(spark):
+    pairs(spark).takeSample(False, 2, 7)
+
+
 @planted("round-robin-of-indeterminate")
 def wrong_spark_23207(spark):
     rows(spark).groupBy("k").agg(F.collect_list("s").alias("l")).repartition(3)
@@ -410,6 +632,20 @@ def right_retry(spark):
     pairs(spark).mapValues(lambda v: v + random.Random(v).random()).reduceByKey(max).collect()
 
 
+@planted("retry-recomputes")
+def wrong_cached(spark):
+    noisy = pairs(spark).mapValues(lambda v: v + random.random()).cache()
+    noisy.reduceByKey(max).collect()
+    noisy.unpersist()
+
+
+@planted("retry-recomputes")
+def right_checkpointed(spark):
+    noisy = pairs(spark).mapValues(lambda v: v + random.random())
+    noisy.checkpoint()
+    noisy.reduceByKey(max).collect()
+
+
 @planted("nondeterministic-udf-twice")
 def wrong_twice(spark):
     draw = F.udf(lambda s: random.random(), "double")
@@ -420,6 +656,18 @@ def wrong_twice(spark):
 def right_twice(spark):
     draw = F.udf(lambda s: random.random(), "double").asNondeterministic()
     rows(spark).withColumn("r", draw("s")).where("r < 0.5")
+
+
+@planted("nondeterministic-udf-twice")
+def wrong_twice_inside(spark):
+    draw = F.udf(lambda s: random.random(), "double")
+    rows(spark).withColumn("r", draw("s") * 10).where("r < 5")
+
+
+@planted("nondeterministic-udf-twice")
+def right_used_in_columns(spark):
+    draw = F.udf(lambda s: random.random(), "double")
+    rows(spark).withColumn("r", draw("s")).withColumn("t", F.col("r") + 1)
 
 
 @planted("uncached-reuse")
@@ -435,6 +683,24 @@ def right_reuse(spark):
     noisy.count()
     noisy.collect()
     noisy.unpersist()
+
+
+@planted("uncached-reuse")
+def wrong_reuse_below_a_cache(spark):
+    noisy = pairs(spark).mapValues(lambda v: v + random.random())
+    kept = noisy.filter(lambda p: p[0] != "c").cache()
+    kept.count()
+    noisy.collect()
+    kept.unpersist()
+
+
+@planted("uncached-reuse")
+def right_use_of_a_cache(spark):
+    noisy = pairs(spark).mapValues(lambda v: v + random.random())
+    kept = noisy.filter(lambda p: p[0] != "c").cache()
+    kept.count()
+    kept.collect()
+    kept.unpersist()
 
 
 @planted("accumulator-in-transformation")
@@ -468,6 +734,25 @@ def right_state(spark):
         counts = {}
         counts[pair[0]] = names.get(pair[0], 0) + 1
         return pair[0], counts[pair[0]]
+
+    pairs(spark).map(new).collect()
+
+
+@planted("state-in-function")
+def wrong_state_of_the_module(spark):
+    def new(pair):
+        COUNTS[pair[0]] = 1
+        return pair
+
+    pairs(spark).map(new).collect()
+
+
+@planted("state-in-function")
+def right_name_of_its_own(spark):
+    def new(pair):
+        COUNTS = {}
+        COUNTS[pair[0]] = 1
+        return pair, COUNTS
 
     pairs(spark).map(new).collect()
 
@@ -615,6 +900,40 @@ def right_grouping(spark):
     events(spark).withWatermark("timestamp", "1 minute").groupBy("value", F.window("timestamp", "1 minute")).count()
 
 
+class Counts(StatefulProcessor):
+    def init(self, handle):
+        self.count = handle.getValueState("count", "n LONG")
+
+    def handleInputRows(self, key, rows, timers):
+        self.count.update((1,))
+        yield Row(k=key[0], n=1)
+
+    def close(self):
+        pass
+
+
+class CountsForAnHour(StatefulProcessor):
+    def init(self, handle):
+        self.count = handle.getValueState("count", "n LONG", 3_600_000)
+
+    def handleInputRows(self, key, rows, timers):
+        self.count.update((1,))
+        yield Row(k=key[0], n=1)
+
+    def close(self):
+        pass
+
+
+@planted("unbounded-state")
+def wrong_processor(spark):
+    events(spark).groupBy("value").transformWithState(Counts(), "k LONG, n LONG", "Update", "None")
+
+
+@planted("unbounded-state")
+def right_processor(spark):
+    events(spark).groupBy("value").transformWithState(CountsForAnHour(), "k LONG, n LONG", "Update", "ProcessingTime")
+
+
 @planted("deduplication-without-watermark")
 def wrong_duplicates(spark):
     events(spark).withWatermark("timestamp", "1 minute").dropDuplicates(["value"]).select("value")
@@ -623,6 +942,16 @@ def wrong_duplicates(spark):
 @planted("deduplication-without-watermark")
 def right_duplicates(spark):
     events(spark).withWatermark("timestamp", "1 minute").dropDuplicatesWithinWatermark(["value"]).select("value")
+
+
+@planted("distinct-on-too-little")
+def wrong_distinct_of_rows(spark):
+    rows(spark).dropDuplicates(["k", "s"])
+
+
+@planted("distinct-on-too-little")
+def right_distinct_of_events(spark):
+    events(spark).withWatermark("timestamp", "1 minute").dropDuplicatesWithinWatermark(["value"])
 
 
 @planted("processing-time-window")
@@ -637,6 +966,11 @@ def right_window(spark):
 
 def adds(frame, number):
     frame.write.format("noop").mode("append").save()
+
+
+def shows(frame, number):
+    names = json.dumps(frame.columns)
+    frame.select(F.lit(names).alias("text")).take(0)
 
 
 def adds_once(frame, number):
@@ -655,6 +989,18 @@ def wrong_batches(spark):
 @planted("foreach-batch-appends")
 def right_batches(spark):
     events(spark).writeStream.foreachBatch(adds_once).start().stop()
+
+
+@planted("foreach-batch-appends")
+def wrong_batches_in_words(spark):
+    events(spark).writeStream.foreachBatch(
+        lambda frame, number: frame.write.format("noop").mode("append").save()
+    ).start().stop()
+
+
+@planted("foreach-batch-appends")
+def right_batches_shown(spark):
+    events(spark).writeStream.foreachBatch(shows).start().stop()
 
 
 @planted("output-repeats-rows")

@@ -1,12 +1,15 @@
 """Findings that two runs on the captured data show, and what is asked of a running session."""
 
 import random
+import threading
 
 import pytest
 from pyspark.sql import functions as F
 
 import firesteel as fs
 from firesteel.evidence.lint import Unclean
+from firesteel.linting import evidence_against, evidence_of_luck
+from firesteel.model.lint.flows import Untested
 
 
 def numbers(spark):
@@ -22,7 +25,7 @@ def taken(spark):
 
 
 def subtracted(spark):
-    return numbers(spark).reduceByKey(lambda a, b: a - b, 1).collect()
+    return numbers(spark).mapValues(lambda n: n * n).reduceByKey(lambda a, b: a - b, 1).collect()
 
 
 def joined_texts(spark):
@@ -63,7 +66,7 @@ def found(spark):
     [
         (listed, "group-in-order", "[0, 1, 2, 3, 4, 5]", "[4, 5, 2, 3, 0, 1]"),
         (taken, "take-without-order", "(0, 0)", "(4, 0)"),
-        (subtracted, "reducer-not-commutative", "(0, 1)", "(0, 1)"),
+        (subtracted, "reducer-not-commutative", "(0, 13)", "(0, -3)"),  # of 0-1, 4-9 and 16-25
         (joined_texts, "reducer-not-commutative", "(0, 'abc')", "(0, 'cba')"),
         (drawn, "luck-in-function", "", ""),
         (frames, "order-sensitive-aggregate", "ns=[", "ns=["),
@@ -73,11 +76,8 @@ def found(spark):
 def test_both_results_are_shown(found, program, rule, first, then):
     one = found[0][program.__name__]
     assert one.rule == rule
-    if program is subtracted:  # 0-1, 2-3, 4-5, merged in any order: two of the three orders give the same
-        assert one.confirmed == "" or "two runs" in one.confirmed
-    else:
-        left, _, right = one.confirmed.partition(" and ")
-        assert one.confirmed.startswith("two runs") and first in left and then in right
+    left, _, right = one.confirmed.partition(" and ")
+    assert one.confirmed.startswith("two runs") and first in left and then in right
 
 
 @pytest.mark.slow
@@ -98,6 +98,56 @@ def test_what_spark_believes(found):
     assert levels[one.operation].level is one.level and levels[one.operation].reasons
 
 
+class Noise:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def value(self):
+        return random.random() * self.scale
+
+
+LOUD, QUIET = Noise(1), Noise(0)
+
+
+def test_functions_that_reading_does_not_say_enough_about():
+    assert evidence_of_luck(lambda n: n + LOUD.value(), [1, 2]).startswith("f(")
+    assert evidence_of_luck(lambda n: n + QUIET.value(), [1, 2]) is None
+    lock = threading.Lock()
+    assert evidence_of_luck(lambda n: (n, lock.locked()), [1, 2]) is None, "it cannot be sent"
+
+
+@pytest.mark.slow
+def test_methods_of_objects_are_found_out_by_calling_them(spark):
+    with fs.capture(spark) as dag:
+        numbers(spark).mapValues(lambda n: n + LOUD.value()).collect()
+        numbers(spark).mapValues(lambda n: n + QUIET.value()).collect()
+    (one,) = dag.lint(seconds=60)
+    assert one.rule == "luck-in-function" and "gives something else when it is called again" in one.message
+    assert "LOUD" in one.message and dag.lint(confirm=False) == []
+
+
+@pytest.mark.slow
+def test_assert_clean_confirms_if_it_may(spark):
+    with pytest.raises(Unclean) as failure:
+        fs.assert_clean(listed, spark=spark, confirm=False)
+    assert [one.confirmed for one in failure.value.findings] == [""]
+    with pytest.raises(Unclean, match="two runs") as failure:
+        fs.assert_clean(listed, spark=spark, seconds=60)
+    assert "[4, 5, 2, 3, 0, 1]" in failure.value.findings[0].confirmed
+
+
+def test_reducers_that_cannot_be_tested():
+    lock = threading.Lock()
+
+    def locked(a, b):
+        with lock:
+            return a
+
+    with pytest.raises(Untested, match="pickle"):
+        evidence_against(locked, [1, 2])
+    assert evidence_against(lambda a, b: 2 * a + b, [1, 1]) is not None
+
+
 @pytest.mark.slow
 def test_assert_clean(spark):
     def clean(spark):
@@ -114,5 +164,7 @@ def test_assert_clean(spark):
     fs.assert_clean(tied, spark=spark, ignore=["ties-after-sort"])
     with pytest.raises(fs.InvalidArgument, match="is not a function"):
         fs.assert_clean(3)
+    with pytest.raises(fs.InvalidArgument, match="seconds=0"):
+        fs.assert_clean(clean, seconds=0)
     with pytest.raises(ZeroDivisionError):
         fs.assert_clean(lambda spark: 1 / 0, spark=spark)

@@ -1,10 +1,13 @@
 """What flows through plans and RDDs, on trees made by hand: levels, ties, unique keys, what makes luck harmless."""
 
 import random
+import time
+from dataclasses import replace
 from operator import add
 
 import pytest
 
+from firesteel.evidence.lint import Severity
 from firesteel.model.lint.flows import Flow, Help, Order, Touch, Untested
 from firesteel.model.lint.levels import Facts
 from firesteel.model.lint.linting import linted
@@ -97,6 +100,73 @@ def test_what_makes_a_list_harmless():
     assert {reason.touch for reason in flow(taken).reasons} == {Touch.VALUE}, "sorting comes too late"
 
 
+def test_lists_that_are_exploded_are_rows_in_any_order():
+    listed = column(9, "l", "Alias", [call("AggregateExpression", call("CollectList", A))])
+    below = node("Aggregate", SOURCE, output=(B, listed), groupingExpressions=(B,), aggregateExpressions=(B, listed))
+
+    def exploded(kind, child=below):
+        made = column(10, "s")
+        spread = node("Generate", child, output=(*child.output, made), generator=call(kind, column(9, "l")))
+        return node("Project", spread, output=(B, made), projectList=(B, made))
+
+    assert rules(exploded("Explode")) == set()
+    assert rules(exploded("PosExplode")) == {"order-sensitive-aggregate"}
+    assert rules(limit(exploded("Explode", sort(below, B)))) == {"take-without-order"}, "its order is that of the list"
+    alone = node("Aggregate", SOURCE, output=(listed,), groupingExpressions=(), aggregateExpressions=(listed,))
+    assert rules(limit(exploded("Explode", alone))) == {"take-without-order"}, "more than one row"
+
+
+def test_functions_of_lists():
+    out = column(10, "o", "Alias", [call("PythonUDF", column(9, "l"), udfDeterministic=True)])
+    listed = column(9, "l", "Alias", [call("AggregateExpression", call("CollectList", A))])
+    below = node("Aggregate", SOURCE, output=(B, listed), groupingExpressions=(B,), aggregateExpressions=(B, listed))
+    made = node("Project", below, output=(out,), projectList=(out,))
+
+    def rules_of(function):
+        plans = Plans({}, Help(function_of=lambda expression: function), lambda leaf: None)
+        return {reason.rule for reason in plans.flow(made).reasons}
+
+    assert rules_of(sorted) == rules_of(lambda names: ",".join(sorted(names))) == set()
+    assert rules_of(lambda names: ",".join(names)) == {"order-sensitive-aggregate"}
+
+
+def test_duplicates_of_a_stream_are_the_same_event():
+    for kind in ("Deduplicate", "DeduplicateWithinWatermark"):
+        assert rules(node(kind, SOURCE, output=SOURCE.output, keys=(A,), streaming=True)) == set()
+    assert rules(node("Deduplicate", SOURCE, output=SOURCE.output, keys=(A,))) == {"distinct-on-too-little"}
+
+
+def test_counts_of_what_hangs_on_luck():
+    lucky = node("Deduplicate", SOURCE, output=SOURCE.output, keys=(A,))
+
+    def counted(function, distinct=False):
+        alias = column(9, "out", "Alias", [call("AggregateExpression", function, isDistinct=distinct)])
+        return rules(node("Aggregate", lucky, output=(alias,), groupingExpressions=(), aggregateExpressions=(alias,)))
+
+    chosen = call("CaseWhen", call("EqualTo", B, call("Literal", value=1)), call("Literal", value=1))
+    assert counted(call("Count", B)) == set()
+    assert counted(call("Count", B), distinct=True) == {"distinct-on-too-little"}
+    assert counted(call("Count", chosen)) == counted(call("HyperLogLogPlusPlus", B)) == {"distinct-on-too-little"}
+    assert counted(call("Count", A), distinct=True) == counted(call("HyperLogLogPlusPlus", A)) == set()
+
+
+def test_frames_of_rows_go_by_places():
+    def over(kind, lower, upper, *order, function=None):
+        frame = call("SpecifiedWindowFrame", call(lower), call(upper), frameType=kind)
+        summed = function or call("AggregateExpression", call("Sum", B))
+        out = column(9, "out", "Alias", [call("WindowExpression", summed, call("WindowSpecDefinition", frame))])
+        keys = tuple(call("SortOrder", each) for each in order)
+        return rules(
+            node("Window", SOURCE, output=(A, B, out), windowExpressions=(out,), partitionSpec=(), orderSpec=keys)
+        )
+
+    assert over("RowFrame", "UnboundedPreceding", "CurrentRow", A) == {"ties-in-window"}
+    assert over("RangeFrame", "UnboundedPreceding", "CurrentRow", A) == set()
+    assert over("RowFrame", "UnboundedPreceding", "UnboundedFollowing", A) == set()
+    assert over("RowFrame", "UnboundedPreceding", "CurrentRow", A, B) == set()
+    assert over("RowFrame", "UnboundedPreceding", "CurrentRow", A, function=call("Rank")) == set()
+
+
 def test_luck_in_a_column_that_is_dropped_is_harmless():
     lucky = node("Deduplicate", SOURCE, output=SOURCE.output, keys=(A,))
     assert rules(lucky) == {"distinct-on-too-little"}
@@ -172,6 +242,148 @@ def test_a_key_that_is_dropped_takes_its_luck_along():
     assert found(program(salted, ("reduceByKey", f(max, "func")), ("values",))) == {"luck-in-key"}
 
 
+DRAWN = ("mapValues", f(lambda v: v + random.random()))
+COUNTED = ("reduceByKey", f(max, "func"))
+
+
+def test_luck_goes_to_every_part_that_is_made_of_it():
+    assert found(program(DRAWN, ("map", f(lambda p: (p[0], p[1] * 2))))) == {"luck-in-function"}
+    assert found(program(DRAWN, ("map", f(lambda p: (p[0], p[1] + len(p[0])))))) == {"luck-in-function"}
+    assert found(program(DRAWN, ("map", f(lambda p: (p[0], 2))))) == set()
+    assert found(program(DRAWN, ("map", f(lambda p: (round(p[1]), p[0]))), COUNTED, ("values",))) == {"luck-in-key"}
+    assert found(program(DRAWN, ("map", f(lambda p: (p[1][0], p[0]))), COUNTED)) == set(), "perhaps another part of it"
+    index = ("zipWithIndex",)
+    assert found(program(COUNTED, index, ("map", f(lambda p: (p[0], p[1] + 1))))) == {"index-after-shuffle"}
+    kept = ("filter", f(lambda p: p[1] < 2))
+    assert found(program(COUNTED, index, kept, ("keys",))) == {"index-after-shuffle"}
+    assert found(program(COUNTED, index, ("filter", f(lambda p: p[0] != "a")), ("keys",))) == set()
+
+
+def test_luck_stays_where_it_is():
+    """No key hangs on luck here, though each record does."""
+    third = ("map", f(lambda x: (x, x, time.time())))
+    assert found(program(third, ("map", f(lambda t: (t[1], 1))), COUNTED)) == set()
+    assert found(program(third, ("map", f(lambda t: (t[2], 1))), COUNTED)) >= {"luck-in-key"}
+    assert found(program(DRAWN, ("zipWithIndex",), ("map", f(lambda p: (p[1], 1))), COUNTED)) == set()
+    assert found(program(DRAWN, ("zipWithIndex",), ("keys",))) == {"luck-in-function"}
+    by_value = ("map", f(lambda x: (random.random(), x)))
+    assert "luck-in-key" not in found(program(by_value, ("keyBy", f(lambda p: p[1])), COUNTED))
+    assert "luck-in-key" in found(program(by_value, ("keyBy", f(lambda p: p[0])), COUNTED))
+    computed = ("map", f(lambda p: (unknown(p), p)))
+    assert "luck-in-key" not in found(program(DRAWN, computed, COUNTED)), "perhaps of the key"
+    assert "luck-in-key" in found(program(DRAWN, ("map", f(lambda p: (p, 1))), COUNTED)), "all of it is in the key"
+    named = ("map", f(lambda x: {"v": x, "at": time.time()}))
+    by_name = ("sortBy", f(lambda r: r["v"], "keyfunc"))
+    assert found(program(named, by_name)) == {"luck-in-function"}
+
+
+def test_a_sort_by_luck_decides_nothing():
+    salted = ("map", f(lambda x: (random.random(), x)))
+    by_all, by_value = ("sortBy", f(lambda p: p, "keyfunc")), ("sortBy", f(lambda p: p[1], "keyfunc"))
+    index = ("zipWithIndex",)
+    assert found(program(salted, by_all, ("values",), index)) == {"luck-in-key", "index-after-shuffle"}
+    assert found(program(salted, ("sortByKey",), ("values",), index)) == {"luck-in-key", "index-after-shuffle"}
+    assert found(program(("sortBy", f(lambda x: random.random(), "keyfunc")), action="count")) == {"luck-in-key"}
+    assert Facts(program(salted, by_value), Help()).flow(2).order is Order.TIES
+    ties = ("sortBy", f(lambda p: (p[1], p[0]), "keyfunc"))
+    assert Facts(program(COUNTED, DRAWN, ties), Help()).flow(3).order is Order.ANY
+    other = ("sortBy", f(lambda p: (p[0], p[1]), "keyfunc"))
+    assert Facts(program(COUNTED, DRAWN, other), Help()).flow(3).order is Order.FIXED, "the key decides"
+    assert Facts(program(COUNTED, index, other), Help()).flow(3).order is Order.TIES, "a lucky number decides nothing"
+
+
+def test_lists_that_are_sorted_later():
+    listed = ("groupByKey",), ("mapValues", f(list))
+    assert found(program(*listed)) == found(program(*listed, ("mapValues", f(tuple)))) == {"group-in-order"}
+    for harmless in (sorted, sum, len, lambda vs: sorted(vs)[0], lambda vs: unknown(vs)):
+        assert found(program(*listed, ("mapValues", f(harmless)))) == set()
+    assert found(program(*listed, ("map", f(lambda kv: (kv[0], sorted(kv[1])))))) == set()
+    assert found(program(*listed, ("map", f(lambda kv: (kv[1], kv[0]))), ("keys",))) == {"group-in-order"}
+    assert found(program(*listed, ("values",), ("map", f(sorted)))) == set()
+    assert found(program(*listed, ("values",), ("map", f(list)))) == {"group-in-order"}
+    both = ("map", f(lambda kv: (kv[0], sorted(kv[1]), list(kv[1]))))
+    assert found(program(("groupByKey",), both)) == {"group-in-order"}
+    assert found(program(("groupByKey",), both, ("map", f(lambda t: (t[0], t[1]))))) == set(), "the other is dropped"
+
+
+def unknown(values):
+    return values
+
+
+def test_lists_that_are_spread():
+    assert found(program(("groupByKey",), ("flatMapValues", f(list)))) == set()
+    assert found(program(("groupByKey",), ("flatMapValues", f(enumerate)))) == {"group-in-order"}
+    listed = ("groupByKey",), ("mapValues", f(list))
+    assert found(program(*listed, ("flatMapValues", f(lambda vs: vs)))) == set()
+    assert found(program(*listed, ("flatMap", f(lambda kv: [(kv[0], v) for v in kv[1]])))) == set()
+    assert found(program(*listed, ("flatMap", f(lambda kv: [(kv[0], list(kv[1]))])))) == {"group-in-order"}
+
+
+def test_glom_shows_the_order_of_a_partition():
+    assert found(program(("glom",))) == set()
+    assert found(program(COUNTED, ("glom",))) == {"group-in-order"}
+    assert found(program(COUNTED, ("glom",), ("map", f(len)))) == set()
+    (one,) = linted(program(COUNTED, ("glom",))).findings
+    assert one.severity is Severity.WARNING
+
+
+def checkpointed(made, id_):
+    """The same program, in which one operation is checkpointed."""
+    operations = [replace(one, checkpointed=one.id == id_) for one in made.operations]
+    return replace(made, operations=tuple(operations))
+
+
+def test_a_checkpoint_is_read_by_a_retry():
+    for steps, rule in (
+        ([DRAWN, COUNTED], "retry-recomputes"),
+        ([DRAWN, ("repartition",)], "round-robin-of-indeterminate"),
+        ([COUNTED, ("repartition",)], "round-robin-after-shuffle"),
+        ([("map", f(lambda x: (random.random(), x))), COUNTED], "luck-in-key"),
+    ):
+        assert rule in found(program(*steps))
+        assert rule not in found(checkpointed(program(*steps), 1))
+        assert rule in found(checkpointed(program(*steps), 2)), "after it is too late"
+    kept = checkpointed(program(DRAWN, COUNTED), 1)
+    assert found(kept) == {"luck-in-function"}, "another run draws others all the same"
+    assert Facts(kept, Help()).flow(1).level is Level.DETERMINATE
+
+
+def test_reducers_of_the_same_value():
+    ones, nothing = ("map", f(lambda word: (word, 1))), ("map", f(lambda word: (word, None)))
+    help = Help(sample=lambda operation: [("a", 1)], reducer=lambda function, values: "evidence")
+    odd = ("reduceByKey", f(lambda a, b: 2 * a + b, "func"))
+    assert found(program(ones, odd), help) == {"reducer-not-commutative"}
+    first = ("reduceByKey", f(lambda a, b: a, "func"))
+    assert found(program(nothing, first), help) == set(), "distinct, as PySpark itself does it"
+    assert found(program(first), help) == {"reducer-not-commutative"}
+
+
+@pytest.mark.parametrize("values, rules", [([{1}, {2}], set()), ([1, 2], set()), ([{"a": 1}], {"tested"})])
+def test_unions_of_dictionaries_are_tested(values, rules):
+    asked = []
+    help = Help(sample=lambda operation: [("a", each) for each in values], reducer=lambda *given: asked.append(given))
+    assert found(program(("reduceByKey", f(lambda a, b: a | b, "func"))), help) == set()
+    assert bool(asked) == bool(rules)
+
+
+@pytest.mark.parametrize(
+    "name, zero, function, expected",
+    [
+        ("fold", 1, add, {"zero-not-neutral"}),
+        ("fold", 0, add, set()),
+        ("fold", 2, lambda a, b: a * b, {"zero-not-neutral"}),
+        ("fold", 0, lambda a, b: a * b, set()),
+        ("fold", 5, max, set()),
+        ("treeAggregate", 3, add, {"zero-not-neutral"}),
+    ],
+)
+def test_what_a_fold_starts_with(name, zero, function, expected):
+    source = Operation(0, "parallelize", Api.RDD, ())
+    parameter = "op" if name == "fold" else "combOp"
+    action = Action(0, name, Api.RDD, (0,), (Function(parameter, function),), arguments={"zeroValue": zero})
+    assert {one.rule for one in linted(Program((source,), (), (action,))).findings} == expected
+
+
 def test_values_that_hang_on_luck_are_not_a_key():
     drawn = ("mapValues", f(lambda v: v + random.random()))
     assert found(program(drawn, ("reduceByKey", f(max, "func")))) == {"luck-in-function", "retry-recomputes"}
@@ -232,10 +444,11 @@ def test_what_merges_accumulators_is_tested_with_these():
 
     samples = {0: [("a", "x"), ("a", "yy")], 1: [("a", 3)]}
     help = Help(sample=lambda operation: samples[operation], reducer=reducer)
-    letters = f(lambda count, word: count + len(word), "seqFunc"), f(add, "combFunc")
+    either = f(lambda a, b: a if a > b else b, "combFunc")
+    letters = f(lambda count, word: count + len(word), "seqFunc"), either
     assert found(program(("aggregateByKey", *letters)), help) == set()
     start = f(len, "createCombiner"), f(lambda count, word: count + len(word), "mergeValue")
-    assert found(program(("combineByKey", *start, f(add, "mergeCombiners"))), help) == set()
+    assert found(program(("combineByKey", *start, f(either.object, "mergeCombiners"))), help) == set()
     assert asked == [[3], [3]]
 
 
@@ -249,6 +462,24 @@ def test_an_accumulator_that_starts_with_a_number_is_one(name, zero, rules):
     source = Operation(0, "parallelize", Api.RDD, ())
     action = Action(0, name, Api.RDD, (0,), (Function("combOp", add),), arguments={"zeroValue": zero})
     assert {one.rule for one in linted(Program((source,), (), (action,)), help=help).findings} == rules
+
+
+def test_what_reading_does_not_say_is_found_out():
+    draws, called = random.Random(7), []
+
+    def repeats(function, values):
+        called.append(values)
+        return "f(1) gives 2, and then 3"
+
+    help = Help(sample=lambda operation: [("a", 1)], repeats=repeats)
+    for name in ("map", "mapValues", "filter"):
+        assert found(program((name, f(lambda v: v + draws.random()))), help) == {"luck-in-function"}
+        assert found(program((name, f(lambda v: v + draws.random())))) == set(), "nothing may be called"
+    assert called == [[("a", 1)], [1], [("a", 1)]]
+    assert found(program(("map", f(lambda v: v.real + 1))), help) == set() and len(called) == 3, "all is plain"
+    many = [("map", f(lambda v: v + draws.random())) for _ in range(9)]
+    found(program(*many), help)
+    assert len(called) == 8
 
 
 def test_what_cannot_be_tested_is_told():

@@ -7,6 +7,7 @@ from operator import add
 
 import pytest
 
+from firesteel.dags import Dag
 from firesteel.evidence.lint import Severity
 from firesteel.model.lint.flows import Help
 from firesteel.model.lint.linting import linted
@@ -44,6 +45,8 @@ def test_reuse_counts_every_way_to_compute():
     assert "uncached-reuse" in rules(program(diamond, ("collect", 3)))
     kept = [*noisy(), operation(2, "filter", 1, cached=True), operation(3, "union", 2, 2)]
     assert "uncached-reuse" not in rules(program(kept, ("collect", 3)))
+    assert "uncached-reuse" not in rules(program(kept, ("collect", 2), ("count", 2)))
+    assert "uncached-reuse" in rules(program(kept, ("count", 2), ("collect", 1))), "the cache was filled from it"
 
 
 @pytest.mark.parametrize(
@@ -171,6 +174,17 @@ def test_an_action_is_coloured_itself():
     assert "<title>error: first takes whichever rows arrive first [take-without-order]</title>" in coloured
     assert re.findall(r"a1 .*fillcolor", dot(made, marked)) and not re.findall(r"a0 .*fillcolor", dot(made, marked))
     assert "style a1 fill:" in mermaid(made, marked) and "style a0" not in mermaid(made, marked)
+
+
+@pytest.mark.parametrize("ending, marked", [("svg", 'class="action error"'), ("html", 'class="action error"')])
+def test_a_drawing_is_coloured(tmp_path, ending, marked):
+    made = program([operation(0, "parallelize"), operation(1, "groupByKey", 0)], ("count", 1), ("first", 1))
+    dag = Dag.of(made)
+    assert dag.draw(tmp_path / f"job.{ending}").read_text().count(marked) == 1
+    assert dag._repr_svg_().count('class="action error"') == 1
+    clean = Dag.of(program([operation(0, "parallelize"), operation(1, "groupByKey", 0)], ("count", 1)))
+    assert marked not in clean.draw(tmp_path / f"clean.{ending}").read_text()
+    assert 'class="action error"' not in clean._repr_svg_()
 
 
 def test_colours_win_over_other_styles():

@@ -9,17 +9,29 @@ import uuid
 from time import time as now
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from firesteel.model.lint.reading import Cause, causes_in, state_in, uses_parameter
+from firesteel.model.lint.reading import (
+    Cause,
+    attributes_in,
+    causes_in,
+    forgets,
+    gives_none,
+    state_in,
+    uses_parameter,
+)
 from firesteel.model.lint.shapes import (
     WHOLE,
     Merge,
-    luck_in_key,
+    lucky_places,
     merge_of,
     moved_parts,
+    neutral_of,
     order_of_values,
     parts_of_key,
+    places_of,
+    reads_of_key,
 )
 
 
@@ -68,6 +80,13 @@ def partly(a, x):
         (lambda x: np.random.default_rng().random(), {Cause.RANDOM}),
         (lambda x: random.Random().random(), {Cause.RANDOM}),
         (random.random, {Cause.RANDOM}),
+        (lambda x: time.strftime("%F"), {Cause.CLOCK}),
+        (lambda x: time.strftime(x), {Cause.CLOCK}),
+        (lambda x: time.localtime(), {Cause.CLOCK}),
+        (lambda x: time.gmtime(x), set()),
+        (lambda x: time.mktime(x), set()),
+        (lambda x: pd.Timestamp.now(), {Cause.CLOCK}),
+        (lambda x: pd.Timestamp(x), set()),
         (lambda x: __import__("os") and x, set()),
         (seeded, set()),
         (lambda x: random.Random(x).random(), set()),
@@ -104,7 +123,20 @@ def changes_its_own(x):
     return seen
 
 
+def changes_one_of_the_same_name(x):
+    COUNTS = {}
+    COUNTS["n"] = 1
+
+    def inner():
+        SEEN.append(x)
+
+    SEEN = []
+    inner()
+    return COUNTS, SEEN
+
+
 def test_state_outside_of_a_function():
+    assert state_in(changes_one_of_the_same_name) == ()
     kept = set()
     assert state_in(changes_an_item) == ("COUNTS",)
     assert state_in(changes_a_global) == ("SEEN",)
@@ -126,6 +158,9 @@ def test_parameters_that_are_used():
         (operator.add, Merge.BY_TYPE),
         (lambda a, b: b + a, Merge.BY_TYPE),
         (lambda a, b: a * b, Merge.ANY_ORDER),
+        (lambda a, b: a | b, Merge.BY_TYPE),
+        (operator.or_, Merge.BY_TYPE),
+        (lambda a, b: a & b, Merge.ANY_ORDER),
         (lambda a, b: max(a, b), Merge.ANY_ORDER),
         (max, Merge.ANY_ORDER),
         (lambda a, b: (a[0] + b[0], min(a[1], b[1])), Merge.BY_TYPE),
@@ -153,20 +188,88 @@ def test_parts_of_records():
     assert moved_parts(lambda p: p[0]) is None
 
 
-def test_luck_in_the_key_or_beside_it():
+def test_what_parts_of_a_result_are_made_of():
+    made = places_of(lambda p: (p[0], p[1] + len(p[0]), 7, p, sorted(p[1]), p[1][0]))
+    assert [set(made[place].reads) for place in range(6)] == [{0}, {0, 1}, set(), {WHOLE}, {1}, set()]
+    assert [set(made[place].lists) for place in range(6)] == [{0}, set(), set(), {WHOLE}, set(), set()]
+    for unknown in (lambda p: p[1]["a"], lambda p: p[1].a, lambda p: p[1].get("a"), lambda p: p[1][-1]):
+        assert places_of(unknown)[WHOLE].reads == frozenset(), "a part of a part"
+    assert places_of(lambda p: p[1].strip(p[0]))[WHOLE].reads == {0, 1}
+    assert places_of(len) is None and places_of(lambda a, b: a) is None
+    assert places_of(operator.itemgetter(1)) == places_of(lambda p: p[1])
+    assert reads_of_key(lambda p: (p[1], p[0])) == [{1}, {0}] and reads_of_key(len) == []
+    assert neutral_of(lambda a, b: b + a) == neutral_of(operator.add) == 0 and neutral_of(lambda a, b: a * b) == 1
+    assert neutral_of(lambda a, b: a + a) is neutral_of(max) is None
+
+
+def test_state_that_is_dropped():
+    def drops(new, old):
+        if not new:
+            return None
+        return sum(new)
+
+    def keeps(new, old):
+        return sum(new) + (old or 0)
+
+    assert gives_none(drops) is True and gives_none(keeps) is False and gives_none(sum) is None
+
+
+class Processor:
+    """As Spark's own is: with two classes above it."""
+
+
+class Base(Processor):
+    pass
+
+
+class Keeps(Base):
+    def init(self, handle):
+        self.seen = handle.getValueState("seen", "n INT")
+
+    def handleInputRows(self, key, rows, timers):
+        self.seen.update((1,))
+
+
+class Clears(Keeps):
+    def init(self, handle):
+        self.seen = handle.getValueState("seen", "n INT")
+        self.seen.clear()
+
+
+class Lives(Base):
+    def init(self, handle):
+        self.seen = handle.getMapState("seen", "k INT", "n INT", ttlDurationMs=1000)
+
+
+def test_processors_that_forget():
+    assert forgets(Keeps()) is False and forgets(Lives()) is True
+    assert forgets(Clears()) is None, "what it inherits is not read"
+    assert forgets(Base()) is None and forgets(None) is None
+
+
+def test_attributes_that_are_read():
+    assert attributes_in(lambda frame, file: file.write(frame.columns)) == {"write()", "columns"}
+    assert attributes_in(print) == frozenset()
+
+
+def test_the_parts_that_luck_is_in():
     draw = random.random
-    assert luck_in_key(lambda x: (random.random(), x)) is True
-    assert luck_in_key(lambda x: (draw(), x)) is True
-    assert luck_in_key(lambda x: (x, random.random())) is False
-    assert luck_in_key(lambda x: random.random()) is None
+    assert lucky_places(lambda x: (random.random(), x)) == lucky_places(lambda x: (draw(), x)) == {0}
+    assert lucky_places(lambda x: (x, random.random())) == {1}
+    assert lucky_places(lambda x: (x, x, random.random(), draw())) == {2, 3}
+    assert lucky_places(lambda x: random.random()) == {WHOLE}
 
 
 def test_the_order_of_grouped_values():
     for sorts in (sorted, sum, len, set, lambda vs: max(vs), lambda vs: len(vs)):
         assert order_of_values(sorts, of_pair=False) is False
-    for keeps in (list, tuple, lambda vs: list(vs), lambda vs: next(iter(vs)), lambda vs: ",".join(vs)):
+    for keeps in (list, tuple, lambda vs: list(vs), lambda vs: next(iter(vs)), lambda vs: [v + 1 for v in vs]):
         assert order_of_values(keeps, of_pair=False) is True
-    for unknown in (lambda vs: helper(vs), lambda vs: [v + 1 for v in vs], str):
+    for keeps in (lambda vs: ",".join(vs), lambda vs: ",".join(map(str, vs)), lambda vs: list(map(str, vs))):
+        assert order_of_values(keeps, of_pair=False) is True
+    for sorts in (lambda vs: sum(v + 1 for v in vs), lambda vs: {v + 1 for v in vs}, lambda vs: sorted(map(str, vs))):
+        assert order_of_values(sorts, of_pair=False) is False
+    for unknown in (lambda vs: helper(vs), str):
         assert order_of_values(unknown, of_pair=False) is None
     assert order_of_values(lambda kv: (kv[0], next(iter(kv[1]))), of_pair=True) is True
     assert order_of_values(lambda kv: (kv[0], sum(kv[1])), of_pair=True) is False

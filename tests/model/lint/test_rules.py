@@ -1,5 +1,7 @@
 """The rules about keys and streams, on plans made by hand. Without Spark."""
 
+import json
+
 import pytest
 
 from firesteel.model.lint.flows import Help
@@ -103,6 +105,8 @@ def test_two_watermarks():
     slow = column(2, "later", delay=3_600_000)
     both = node("Union", marked(stream(TS)), marked(stream(slow), "two"), output=(TS,), streaming=True)
     assert rules(both) == ["two-watermarks"]
+    for policy in ("min", "max"):
+        assert rules(both, Help(setting={"spark.sql.streaming.multipleWatermarkPolicy": policy}.get)) == []
     same = node("Union", marked(stream(TS)), marked(stream(LATER), "two"), output=(TS,), streaming=True)
     assert rules(same) == []
 
@@ -147,6 +151,16 @@ def test_state_of_functions():
     def keeps(key, frames, state):
         state.update((1,))
 
+    def adds_up(new, old):
+        return sum(new) + (old or 0)
+
+    def of_keys(function):
+        words = Operation(0, "socketTextStream", Api.DSTREAM)
+        kept = Operation(1, "updateStateByKey", Api.DSTREAM, (0,), (Function("updateFunc", function),))
+        return [one.rule for one in linted(Program((words, kept), (), ())).findings]
+
+    assert of_keys(adds_up) == ["unbounded-state"] and of_keys(lambda new, old: sum(new) or None) == []
+
     def flat(function, timeout="NoTimeout"):
         one = call("PythonUDF", udfDeterministic=True)
         made = node(
@@ -160,6 +174,7 @@ def test_state_of_functions():
         return rules(made, Help(function_of=lambda expression: function))
 
     assert flat(keeps) == ["unbounded-state"]
+    assert flat(lambda key, frames, state: frames) == [], "it keeps nothing"
     assert flat(forgets) == [] and flat(keeps, "EventTimeTimeout") == []
 
 
@@ -169,6 +184,17 @@ def adds(frame, number):
 
 def adds_by_number(frame, number):
     frame.write.mode("append").save(f"there/{number}")
+
+
+def shows(frame, number):
+    frame.select("text", "save", "append").show()
+    seen = [json.dumps(frame.columns)]
+    seen.append(frame.count())
+
+
+def logs(frame, number):
+    with open("log", "a") as file:
+        file.write(json.dumps(frame.count()))
 
 
 def merges(frame, number):
@@ -189,6 +215,7 @@ def test_sinks():
     assert written(counts, "update", adds_by_number) == ["output-repeats-rows"]
     assert written(counts, "update", merges) == []
     assert written(stream(KEY), "append", adds) == ["foreach-batch-appends"]
+    assert written(stream(KEY), "append", shows) == written(stream(KEY), "append", logs) == []
     assert written(stream(KEY), "append", adds_by_number) == [] and written(stream(KEY), "append", merges) == []
 
 

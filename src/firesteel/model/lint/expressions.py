@@ -8,13 +8,19 @@ from dataclasses import replace
 from firesteel.evidence.lint import Severity
 from firesteel.model.lint.flows import Flow, Help, Order, Reason, Reasons, Touch, together
 from firesteel.model.lint.reading import Seen, causes_in
+from firesteel.model.lint.shapes import shows_order
 from firesteel.spark.plans.tree import Expression, Node
 
 _BY_POSITION = frozenset({"Rand", "Randn", "Uuid", "Shuffle", "RandStr", "Uniform"})
 _CLOCKS = frozenset({"CurrentTimestamp", "CurrentDate", "Now", "LocalTimestamp", "CurrentTime"})
 _PYTHON = frozenset({"PythonUDF", "PythonUDAF", "PythonUDTF"})
 _SORTS_LIST = frozenset({"SortArray", "ArraySort"})
-_IGNORES_ORDER = frozenset({"Size", "ArraySize", "ArrayContains", "ArrayMin", "ArrayMax", "ArraysOverlap"})
+_IGNORES_ORDER = frozenset(
+    {"Size", "ArraySize", "ArrayContains", "ArrayMin", "ArrayMax", "ArraysOverlap", "ArrayExists", "ArrayForAll"}
+    | {"ArrayAggregate"}  # most of them add; what merges in turn is not seen
+)
+_COUNTS = frozenset({"Count", "RegrCount", "CountIf"})
+_CHOICES = frozenset({"If", "CaseWhen", "NullIf"})
 _ROUNDS = frozenset({"Round", "BRound", "Floor", "Ceil", "RoundFloor", "RoundCeil"})
 _WHOLE_TYPES = ("tinyint", "smallint", "int", "bigint", "decimal", "boolean")
 
@@ -63,15 +69,20 @@ class Values:
 
     def _of(self, one: Expression) -> Reasons:
         if one.kind == "AggregateExpression":
-            return self._aggregate(one.children[0])
+            return self._aggregate(one.children[0], one.arguments.get("isDistinct") is True)
         below = together(*(self._of(child) for child in one.children))
-        if one.kind in _SORTS_LIST or one.kind in _IGNORES_ORDER:
+        if one.kind in _SORTS_LIST or one.kind in _IGNORES_ORDER or self._may_sort(one):
             below = tuple(each for each in below if each.touch is not Touch.LIST)
         elif one.kind in _ROUNDS or (one.kind == "Cast" and (one.data_type or "").startswith(_WHOLE_TYPES)):
             below = tuple(each for each in below if each.touch is not Touch.DIGITS)
         elif one.kind in ("GetArrayItem", "ElementAt", "Slice", "Head", "Last"):
             below = tuple(replace(each, touch=Touch.VALUE) if each.touch is Touch.LIST else each for each in below)
         return together(below, self._own(one))
+
+    def _may_sort(self, one: Expression) -> bool:
+        """Is it a function of Python's that does not plainly keep a list in its order?"""
+        function = self._help.function_of(one) if one.kind in _PYTHON else None
+        return function is not None and not shows_order(function)
 
     def _own(self, one: Expression) -> Reasons:
         """What one expression adds by itself."""
@@ -129,11 +140,15 @@ class Values:
 
     # --- aggregates ---
 
-    def _aggregate(self, function: Expression) -> Reasons:
+    def _aggregate(self, function: Expression, distinct: bool = False) -> Reasons:
         below = together(*(self._of(child) for child in function.children))
-        if function.kind in ("Count", "RegrCount", "ApproximatePercentile", "HyperLogLogPlusPlus"):
-            return ()
-        if function.kind in ("Min", "Max", "CollectSet", "Sum", "Average"):
+        if function.kind in _COUNTS and not distinct:
+            # What is null is not counted. Luck says what is null where there is a choice.
+            chosen = any(one.kind in _CHOICES for child in function.children for one in child.walk())
+            return tuple(each for each in below if chosen and each.touch is Touch.VALUE)
+        if function.kind in ("ApproximatePercentile", "HyperLogLogPlusPlus", "Count"):
+            below = tuple(each for each in below if each.touch is not Touch.DIGITS)
+        if function.kind in ("Min", "Max", "CollectSet", "Sum", "Average", "Count", "HyperLogLogPlusPlus"):
             below = tuple(each for each in below if each.touch is not Touch.RERUN or each.rule != "partition-id")
         if self._flow.one_row or self._flow.tells_apart(self._grouping) or self._is_grouped(function):
             return below
@@ -179,7 +194,7 @@ class Values:
         return "; that they were sorted before does not help, as grouping shuffles" if was_sorted else ""
 
     def _come(self) -> str:
-        return "any order" if self._flow.order is Order.ANY else "an order that is open among equal sort keys"
+        return "any order" if self._flow.order is Order.ANY else "any order among equal sort keys"
 
     def _reason(self, rule: str, text: str, touch: Touch = Touch.VALUE, severity: Severity | None = None) -> Reason:
         return Reason(rule, text, self._operation, touch, severity)

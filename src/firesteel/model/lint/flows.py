@@ -49,11 +49,15 @@ class Reason:
     """How bad it is, where that is not what the rule says."""
     at_action: bool = False
     """Does it begin in the action itself, and not in the operation that it was called on?"""
+    kept: bool = False
+    """Is it in a checkpoint, so that a task that is run again reads the same?"""
 
 
 GROUPED = -2
 """The values of a group, among the parts of a record: they are in the order in which they arrived. That alone is not
 bad: it is, once a function goes by that order."""
+GROUPED_ALONE = -3
+"""The same, where `values` has left nothing else of the record."""
 
 Reasons: TypeAlias = tuple[Reason, ...]
 
@@ -75,14 +79,14 @@ class Flow:
     @property
     def level(self) -> Level:
         """The level of Spark's that this is."""
-        if any(one.touch is not Touch.RERUN for one in self.reasons):
+        if any(one.touch is not Touch.RERUN and not one.kept for one in self.reasons):
             return Level.INDETERMINATE
         return Level.DETERMINATE if self.order is Order.FIXED or self.one_row else Level.UNORDERED
 
     @property
     def reasons(self) -> Reasons:
         """All of them, each once."""
-        return together(self.rows, *(why for part, why in self.values.items() if part != GROUPED))
+        return together(self.rows, *(why for part, why in self.values.items() if part not in (GROUPED, GROUPED_ALONE)))
 
     def tells_apart(self, columns: Iterable[int]) -> bool:
         """Do these columns tell all records apart?"""
@@ -93,9 +97,18 @@ class Flow:
         """The same, and other records may be there."""
         return replace(self, rows=together(self.rows, reasons)) if reasons else self
 
+    def checkpointed(self) -> Flow:
+        """The same, written down: what hangs on luck stays as it is."""
+        values = {part: _kept(why) for part, why in self.values.items()}
+        return replace(self, rows=_kept(self.rows), values=values)
+
     def in_order(self, order: Order) -> Flow:
         """The same records in some order."""
         return self if self.order is order else replace(self, order=order)
+
+
+def _kept(reasons: Iterable[Reason]) -> Reasons:
+    return tuple(replace(one, kept=True) for one in reasons)
 
 
 def together(*several: Iterable[Reason]) -> Reasons:
@@ -119,6 +132,10 @@ class Help:
     """A few records of an operation."""
     reducer: Callable[[Callable[..., Any], list[Any]], str | None] = lambda function, values: None
     """Evidence that a function does not merge these values in any order; None if there is none. Raises `Untested`."""
+    repeats: Callable[[Callable[..., Any], list[Any]], str | None] = lambda function, values: None
+    """Evidence that a function gives something else when it is called again; None if there is none."""
+    setting: Callable[[str], str | None] = lambda name: None
+    """What a setting of Spark's was set to; None where the program left it alone."""
     runs: Callable[[Any], str] = lambda finding: ""
     """What two runs gave, if they differ on the captured data."""
     no_sample: str = "nothing is run again"

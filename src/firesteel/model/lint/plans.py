@@ -30,6 +30,9 @@ _PLACES = {
     "CollectList": "collect_list()",
 }
 
+_ONE_BY_ONE = frozenset({"Explode", "Inline"})
+"""They make a row of every element of a list, and do not say where it stood."""
+
 
 class Plans:
     """Says what flows out of the nodes of a program's plans. A node that several plans share is looked at once."""
@@ -138,7 +141,7 @@ class Plans:
                 if reason.touch is not Touch.DIGITS:
                     rows.append(reason)
                 elif _compares_exactly(condition):
-                    rows.append(self._exact(node, reason, "compared for equality"))
+                    rows.append(self._exact(node, reason, "kept by an exact comparison with"))
         return flow.with_rows(*rows)
 
     def _aggregate(self, node: Node, flow: Flow) -> Flow:
@@ -159,7 +162,8 @@ class Plans:
         rows = self._keys(node, flow, node.expressions_of("keys"), "told apart by")
         others = [one for one in node.output if one.id is not None and one.id not in keys]
         values = dict(flow.values)
-        if others and not flow.tells_apart(keys):
+        # Of a stream the first is what is meant: an event that comes twice is the same event.
+        if others and not flow.tells_apart(keys) and not node.is_streaming:
             names = ", ".join(str(one.name) for one in others[:3]) + (", ..." if len(others) > 3 else "")
             text = f"dropDuplicates keeps whichever row of a key arrives first, and with it {names}"
             reason = Reason("distinct-on-too-little", text, self.owner(node))
@@ -217,29 +221,39 @@ class Plans:
         decided = flow.tells_apart(ids) or ids >= _all(node.children[0])
         columns = {**flow.values}
         for one in node.expressions_of("windowExpressions"):
-            found = self._place(node, one, bool(order), decided)
+            found = self._place(node, one, bool(order)) if not decided else ()
             # Every row has a value of its own here, as if it were a group: what a place decides is said above.
             found = together(found, self._values(node, flow, _all(node.children[0])).of(one))
             if one.id is not None and found:
                 columns[one.id] = found
         return Flow(Order.ANY, flow.one_row, flow.unique, together(flow.rows, rows), columns)
 
-    def _place(self, node: Node, expression: Expression, has_order: bool, decided: bool) -> Reasons:
+    def _place(self, node: Node, expression: Expression, has_order: bool) -> Reasons:
         """What a function of a window takes from the order of rows that tie."""
         for one in expression.walk():
-            if one.kind in _PLACES and not decided:
-                touch = Touch.LIST if one.kind == "CollectList" else Touch.VALUE
-                severity = None if has_order else Severity.ERROR
-                which = "rows that tie in the window's order" if has_order else "rows of a window without an order"
-                text = f"{_PLACES[one.kind]} goes by the place of a row, and {which} come in any"
-                return (Reason("ties-in-window", text, self.owner(node), touch, severity),)
+            if one.kind in _PLACES:
+                name, touch = _PLACES[one.kind], Touch.LIST if one.kind == "CollectList" else Touch.VALUE
+            elif one.kind == "WindowExpression" and _goes_row_by_row(one):
+                name, touch = "a frame of rows", Touch.VALUE
+            else:
+                continue
+            severity = None if has_order else Severity.ERROR
+            which = "rows that tie in the window's order" if has_order else "rows of a window without an order"
+            text = f"{name} goes by the place of a row, and {which} stand in any order"
+            return (Reason("ties-in-window", text, self.owner(node), touch, severity),)
         return ()
 
     def _spread(self, node: Node, flow: Flow) -> Flow:
         reasons = together(*(self._values(node, flow).of(one) for one in node.expressions))
+        order = flow.order
+        if any(one.kind in _ONE_BY_ONE for one in node.expressions):
+            # The same rows, whatever the order of the list is; but they come in that order.
+            listed = [one for one in reasons if one.touch is Touch.LIST]
+            reasons = tuple(one for one in reasons if one.touch is not Touch.LIST)
+            order = Order.ANY if listed else order
         new = [id_ for id_ in _ids(node.output) if id_ not in _all(node.children[0])]
         values = {**flow.values, **(dict.fromkeys(new, reasons) if reasons else {})}
-        return replace(flow, unique=frozenset(), values=values)
+        return replace(flow, order=order, one_row=False, unique=frozenset(), values=values)
 
     def _join(self, node: Node, left: Flow, right: Flow) -> Flow:
         both = Flow(Order.ANY, False, frozenset(), together(left.rows, right.rows), {**left.values, **right.values})
@@ -311,7 +325,7 @@ class Plans:
         return together(found)
 
     def _exact(self, node: Node, reason: Reason, how: str) -> Reason:
-        return Reason("float-sum", f"{reason.text}, and its result is {how}", self.owner(node))
+        return Reason("float-sum", f"{reason.text}, and rows are {how} the result", self.owner(node))
 
 
 def taken_by_luck(flow: Flow, name: str, operation: int | None) -> Reasons:
@@ -322,6 +336,16 @@ def taken_by_luck(flow: Flow, name: str, operation: int | None) -> Reasons:
         text = f"{name} cuts between rows that tie in the sort: which of them are kept is open"
         return (Reason("ties-after-sort", text, operation),)
     return (Reason("take-without-order", f"{name} takes whichever rows arrive first", operation),)
+
+
+def _goes_row_by_row(window: Expression) -> bool:
+    """Is it an aggregate over some rows before and after each, counted by their places?"""
+    if not any(one.kind == "AggregateExpression" for one in window.children):
+        return False
+    for one in (each for each in window.walk() if each.kind == "SpecifiedWindowFrame"):
+        ends = {each.kind for each in one.children} | {one.arguments.get("lower"), one.arguments.get("upper")}
+        return one.arguments.get("frameType") == "RowFrame" and not ends >= {"UnboundedPreceding", "UnboundedFollowing"}
+    return False
 
 
 def _ids(expressions: Iterable[Expression]) -> set[int]:

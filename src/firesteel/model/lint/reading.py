@@ -13,8 +13,9 @@ import importlib
 import os
 import random
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache, partial
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
@@ -47,6 +48,7 @@ _CLOCKS = {
     "datetime": ("datetime.now", "datetime.utcnow", "datetime.today", "date.today"),
     "uuid": ("uuid1",),
 }
+_NOW_IF_EMPTY = (time.localtime, time.gmtime, time.ctime, time.asctime)
 _RANDOM = {
     "uuid": ("uuid4",),
     "os": ("urandom", "getrandom"),
@@ -57,6 +59,8 @@ _KEEPING_QUIET = frozenset({"PUSH_NULL", "PRECALL", "CACHE", "RESUME", "COPY_FRE
 _CHANGING = frozenset(
     {"append", "extend", "add", "update", "pop", "setdefault", "insert", "clear", "remove", "discard"}
 )
+_STATES = {"getValueState": 2, "getListState": 2, "getMapState": 3}
+"""How many arguments these take without a time to live."""
 _MUTABLE = (list, dict, set, bytearray)
 
 
@@ -74,7 +78,7 @@ def causes_in(function: Callable[..., Any]) -> tuple[Seen, ...]:
     found: dict[Seen, None] = {}
     seeded = False
     for reference in _references(function):
-        if _is_seeding(reference.object) and not reference.called_empty:
+        if _is_seeding(reference.object) and reference.arguments != 0:
             seeded = True
         elif (seen := _cause_of(reference)) is not None:
             found[seen] = None
@@ -114,8 +118,9 @@ def state_in(function: Callable[..., Any]) -> tuple[str, ...]:
         if one.attribute in _CHANGING and isinstance(one.owner, _MUTABLE):
             found[one.name] = None
     around = outside(plain)
+    own = {name for code, _ in _codes(plain) for name in (*code.co_varnames, *code.co_cellvars)}
     for name in _stored_into(plain):
-        if isinstance(around.get(name), _MUTABLE):
+        if name not in own and isinstance(around.get(name), _MUTABLE):
             found[name] = None
     return tuple(found)
 
@@ -147,6 +152,88 @@ def words_in(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(found)
 
 
+def hides_names(function: Callable[..., Any]) -> bool:
+    """Does a function ask objects that reading cannot look into: `getattr`, or methods of an object outside of it?
+
+    >>> draws = random.Random(7)
+    >>> hides_names(lambda x: x + draws.random()), hides_names(lambda x: x + random.random())
+    (True, False)
+    """
+    return any(
+        any(one.object is each for each in (getattr, eval, exec))
+        or (
+            one.attribute != ""
+            and one.owner is not None
+            and not isinstance(one.owner, ModuleType | type | FunctionType)
+            and type(one.owner).__module__.partition(".")[0] not in ("builtins", "re", "pyspark", "numpy", "pandas")
+        )
+        for one in _references(function)
+    )
+
+
+def attributes_in(function: Callable[..., Any]) -> frozenset[str]:
+    """The attributes that a function reads; `name()` for a method that it calls.
+
+    >>> sorted(attributes_in(lambda frame, number: frame.write.json("there")))
+    ['json()', 'write']
+    """
+    plain = _plain(function)
+    if not isinstance(plain, FunctionType):
+        return frozenset()
+    return frozenset(
+        f"{each.argval}()" if each.opname == "LOAD_METHOD" or "NULL|self" in each.argrepr else str(each.argval)
+        for code, _ in _codes(plain)
+        for each in dis.get_instructions(code)
+        if each.opname in ("LOAD_ATTR", "LOAD_METHOD")
+    )
+
+
+def gives_none(function: Callable[..., Any]) -> bool | None:
+    """May a function give None, as far as its text says? None where there is no text.
+
+    >>> gives_none(lambda new, old: sum(new) + (old or 0)), gives_none(lambda new, old: sum(new) or None)
+    (False, True)
+    """
+    tree = parsed(function)
+    if tree is None:
+        return None
+    nodes = list(ast.walk(tree))
+    results = [one.body for one in nodes if isinstance(one, ast.Lambda)]
+    returns = [one for one in nodes if isinstance(one, ast.Return)]
+    if any(one.value is None for one in returns) or not (results or returns):
+        return True
+    results += [one.value for one in returns if one.value is not None]
+    return any(isinstance(part, ast.Constant) and part.value is None for one in results for part in ast.walk(one))
+
+
+def forgets(processor: Any) -> bool | None:
+    """Does a processor of `transformWithState` clear its state, set timers or give it a time to live?
+
+    None where that cannot be known.
+    """
+    if processor is None:
+        return None
+    methods = [each for each in vars(type(processor)).values() if isinstance(each, FunctionType)]
+    trees = [parsed(each) for each in methods]
+    if not trees or None in trees or len(type(processor).__mro__) > 4:  # it inherits from others than Spark's class
+        return None
+    calls = [node for tree in trees if tree is not None for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    if not any(isinstance(call.func, ast.Attribute) and call.func.attr in _STATES for call in calls):
+        return None  # it keeps no state, or hands the handle on
+    return any(_forgets(call) for call in calls)
+
+
+def _forgets(call: ast.Call) -> bool:
+    match call:
+        case ast.Call(func=ast.Attribute(attr="clear" | "removeKey" | "deleteIfExists" | "registerTimer")):
+            return True
+        case ast.Call(func=ast.Attribute(attr=name)) if name in _STATES:
+            named = {one.arg for one in call.keywords}
+            return len(call.args) > _STATES[name] or not named.isdisjoint({"ttlDurationMs", None})
+        case _:
+            return False
+
+
 # --- what names stand for ---
 
 
@@ -157,8 +244,8 @@ class _Reference:
     attribute: str = ""
     """The last attribute, and what it was asked of."""
     owner: Any = None
-    called_empty: bool = False
-    """Is it called at once, without arguments?"""
+    arguments: int | None = None
+    """How many arguments it is called with, where that is plain: none, or one that is a constant or a variable."""
 
 
 def _plain(function: Any) -> Any:
@@ -194,7 +281,7 @@ def _references(function: Any, *, own: bool = False) -> Iterator[_Reference]:
             continue
         seen.add(id(plain))
         for code, names in _codes(plain):
-            for one in _in_code(code, names):
+            for one in _in_code(code, names, plain.__code__.co_freevars):
                 yield one
                 inner = _plain(one.object) if isinstance(one.object, FunctionType | partial | MethodType) else None
                 if not own and isinstance(inner, FunctionType) and not _of_library(inner.__code__.co_filename):
@@ -221,18 +308,20 @@ def outside(function: FunctionType) -> Mapping[str, Any]:
     return {**function.__globals__, **held}
 
 
-def _in_code(code: CodeType, names: Mapping[str, Any]) -> Iterator[_Reference]:
+def _in_code(code: CodeType, names: Mapping[str, Any], captured: Collection[str]) -> Iterator[_Reference]:
     now: _Reference | None = None
+    called: _Reference | None = None
     imported: dict[str, Any] = {}
     module: Any = None
     for each in dis.get_instructions(code):
         name, was = each.argval, now
         if each.opname in _KEEPING_QUIET:
             continue
-        if each.opname == "CALL" and each.arg == 0 and was is not None:
-            yield _Reference(was.name, was.object, was.attribute, was.owner, called_empty=True)
-            now = None
+        if each.opname == "CALL" and (callee := {0: was, 1: called}.get(each.arg or 0)) is not None:
+            yield replace(callee, arguments=each.arg)
+            now = called = None
             continue
+        called = was if each.opname.startswith(("LOAD_CONST", "LOAD_FAST")) else None
         if was is not None and each.opname not in ("LOAD_ATTR", "LOAD_METHOD"):
             yield was
         now = None
@@ -240,7 +329,7 @@ def _in_code(code: CodeType, names: Mapping[str, Any]) -> Iterator[_Reference]:
             case "LOAD_GLOBAL" | "LOAD_NAME":
                 now = _Reference(name, imported.get(name, names.get(name, getattr(builtins, str(name), None))))
             case "LOAD_DEREF" | "LOAD_CLOSURE" | "LOAD_FAST" | "LOAD_FAST_BORROW" | "LOAD_FAST_CHECK":
-                found = imported.get(name, names.get(name) if "FAST" not in each.opname else None)
+                found = imported.get(name, names.get(name) if name in captured and "FAST" not in each.opname else None)
                 now = _Reference(name, found) if found is not None else None
             case "LOAD_ATTR" | "LOAD_METHOD" if was is not None:
                 now = _Reference(was.name, _attribute(was.object, str(name)), str(name), was.object)
@@ -296,8 +385,16 @@ def _cause_of(reference: _Reference) -> Seen | None:
     if owner is random._inst or isinstance(owner, random.SystemRandom):
         name = getattr(one, "__name__", "")
         return None if name in ("seed", "getstate", "setstate") else Seen(Cause.RANDOM, f"random.{name}")
-    if reference.called_empty and one in (random.Random, random.SystemRandom):
+    if reference.arguments == 0 and any(one is each for each in (random.Random, random.SystemRandom)):
         return Seen(Cause.RANDOM, f"random.{one.__name__}()")
+    reads_clock = {0: _NOW_IF_EMPTY, 1: (time.strftime,)}.get(
+        -1 if reference.arguments is None else reference.arguments
+    )
+    if any(one is each for each in reads_clock or ()):
+        return Seen(Cause.CLOCK, f"time.{one.__name__}")
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and owner is pandas.Timestamp and one.__name__ in ("now", "today", "utcnow"):
+        return Seen(Cause.CLOCK, f"pandas.Timestamp.{one.__name__}")
     return _numpy_cause(reference, owner)
 
 
@@ -309,7 +406,7 @@ def _numpy_cause(reference: _Reference, owner: Any) -> Seen | None:
     name = getattr(reference.object, "__name__", "")
     if shared is not None and owner is shared and name not in ("seed", "get_state", "set_state"):
         return Seen(Cause.RANDOM, f"numpy.random.{name}")
-    if reference.called_empty and reference.object is numpy.random.default_rng:
+    if reference.arguments == 0 and reference.object is numpy.random.default_rng:
         return Seen(Cause.RANDOM, "numpy.random.default_rng()")
     return None
 

@@ -100,6 +100,7 @@ def _operation(made: Made, nodes: list[Node], ran: Ran) -> Operation:
         None,
         made.earlier,
         made.reader,
+        made.checkpointed,
     )
 
 

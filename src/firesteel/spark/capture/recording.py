@@ -70,6 +70,7 @@ class Made:
     call: int | None = None
     wide: bool = False
     cached: bool = False
+    checkpointed: bool = False
     earlier: bool = False
     node: Node | None = None
     frame: Any = None
@@ -183,7 +184,9 @@ class Recorder:
 
     def _keep(self, call: Call) -> None:
         if call.name in KEEPING and call.role is Role.DATA:
-            self.operations[self.operation_of(call.owner)].cached = True
+            made = self.operations[self.operation_of(call.owner)]
+            made.cached = True
+            made.checkpointed = made.checkpointed or call.name == "checkpoint"
 
     def _described(self, call: Call) -> Builder:
         """The whole name of a call, with what was said before it."""

@@ -10,36 +10,47 @@ from firesteel.model.lint.levels import Facts
 from firesteel.model.lint.reading import accumulators_in, causes_in, state_in
 from firesteel.model.lint.rules.rule import ERROR, WARNING, Found, Rule, surviving
 from firesteel.spark.plans.tree import Expression, Node
-from firesteel.values.programs import Action, Api
+from firesteel.values.programs import Action, Api, Operation
 
 _EFFECTS = frozenset({"foreach", "foreachPartition", "foreachBatch", "foreachRDD"})
+_DRAWING = frozenset({"sample", "sampleBy", "sampleByKey", "randomSplit", "takeSample"})
 _COMPUTED_AGAIN = frozenset({"luck-in-function", "random-after-shuffle", "sample-after-shuffle"})
 
 
 def _twice(facts: Facts) -> Iterable[Found]:
-    """Functions that hang on luck, whose result is used twice in one query: Spark may call them for each use."""
+    """Functions that hang on luck, whose result is both kept by and shown: Spark calls them for each of the two.
+
+    Spark pushes a filter down through what computes its columns, and then computes them again for the filter. In
+    several columns it computes a function once.
+    """
     for root in _roots(facts):
         for node in root.walk():
             for alias in node.expressions_of("projectList") if node.kind == "Project" else ():
-                function = alias.children[0] if alias.kind == "Alias" else alias
-                if function.kind == "PythonUDF" and function.arguments.get("udfDeterministic") is True:
-                    called = facts.help.function_of(function)
-                    if called is not None and causes_in(called) and _uses(root, alias) > 1:
-                        yield Found(
-                            f"the column {alias.name} is used more than once, and Spark may call its function, which "
-                            "hangs on luck, for each use: they see other values",
-                            facts.plans.owner(node),
-                        )
+                if any(_is_undeclared_luck(facts, one) for one in alias.walk()) and _is_used_twice(root, alias):
+                    yield Found(
+                        f"rows are kept by the column {alias.name}, which is used besides. Spark may call its "
+                        "function, which hangs on luck, once for each: they see other values",
+                        facts.plans.owner(node),
+                    )
 
 
-def _uses(root: Node, column: Expression) -> int:
-    """How often a column is used in a plan, besides being handed on; once more if it is in the result."""
-    count = sum(1 for one in root.output if one.id == column.id)
+def _is_undeclared_luck(facts: Facts, one: Expression) -> bool:
+    if one.kind != "PythonUDF" or one.arguments.get("udfDeterministic") is not True:
+        return False
+    called = facts.help.function_of(one)
+    return called is not None and bool(causes_in(called))
+
+
+def _is_used_twice(root: Node, column: Expression) -> bool:
+    """Does a condition look at a column that is in the result, or that something else is made of?"""
+    conditions, others = 0, sum(1 for one in root.output if one.id == column.id)
     for node in root.walk():
         for top in node.expressions:
             if top.kind != "AttributeReference" and top.id != column.id:
-                count += sum(1 for one in top.walk() if one.kind == "AttributeReference" and one.id == column.id)
-    return count
+                uses = sum(1 for one in top.walk() if one.kind == "AttributeReference" and one.id == column.id)
+                conditions += uses if node.kind in ("Filter", "Join") else 0
+                others += uses if node.kind not in ("Filter", "Join") else 0
+    return conditions > 0 and others > 0
 
 
 def _roots(facts: Facts) -> Iterator[Node]:
@@ -57,9 +68,10 @@ def _reused(facts: Facts) -> Iterable[Found]:
     """Operations that hang on luck and are computed for several results, each time anew."""
     program = facts.program
     times: Counter[int] = Counter()
+    filled: set[int] = set()
     for action in program.actions:
         if action.error is None:
-            times.update(_computed(facts, action))
+            times.update(_computed(facts, action, filled))
     for operation in program.operations:
         own = [one for one in facts.flow(operation.id).reasons if one.operation == operation.id and _again(one)]
         if own and times[operation.id] > 1 and not operation.cached:
@@ -74,8 +86,11 @@ def _again(reason: Reason) -> bool:
     return reason.rule in _COMPUTED_AGAIN and reason.touch is Touch.VALUE
 
 
-def _computed(facts: Facts, action: Action) -> Counter[int]:
-    """How often an action computes each operation, along every way that leads to it; what is kept is not."""
+def _computed(facts: Facts, action: Action, filled: set[int]) -> Counter[int]:
+    """How often an action computes each operation, along every way that leads to it; what is kept is computed once.
+
+    `filled` has what earlier actions kept, and is added to.
+    """
     found: Counter[int] = Counter()
     waiting = Counter(action.operations)
     while waiting:
@@ -83,10 +98,29 @@ def _computed(facts: Facts, action: Action) -> Counter[int]:
         count = waiting.pop(id_)
         operation = facts.program.operations[id_]
         found[id_] += count
-        if not operation.cached:
-            for parent in operation.parents:
-                waiting[parent] += count
+        for parent in operation.parents if id_ not in filled else ():
+            waiting[parent] += 1 if operation.cached else count
+        if operation.cached:
+            filled.add(id_)
     return found
+
+
+def _unseeded(facts: Facts) -> Iterable[Found]:
+    called: list[Operation | Action] = [*facts.program.operations, *facts.program.actions]
+    for one in called:
+        if one.name in _DRAWING and one.api is not Api.DSTREAM and not _has_seed(one):
+            at = one.operations[0] if isinstance(one, Action) else one.id
+            acted = one.id if isinstance(one, Action) else None
+            yield Found(f"{one.name} has no seed: every run of the program draws other rows", at, acted)
+
+
+def _has_seed(one: Operation | Action) -> bool:
+    given = one.arguments
+    if one.functions or not given:
+        return True  # it is not a sample of Spark's, or not known how it was called
+    if one.name == "sample" and one.api is Api.FRAME and isinstance(given.get("withReplacement"), float):
+        return given.get("fraction") is not None  # sample(0.5, 7): everything stands one place further left
+    return given.get("seed") is not None
 
 
 def _accumulators(facts: Facts) -> Iterable[Found]:
@@ -116,7 +150,7 @@ RULES = (
     Rule(
         "luck-in-function",
         WARNING,
-        "a function that calls a clock or draws unseeded random numbers",
+        "a function that calls a clock, draws unseeded random numbers, or asks for its process or machine",
         "map(lambda x: (x, time.time())) gives another value when the task is run again",
         "hand the time over as a value; draw from random.Random(seed of the record), or F.rand(seed)",
         surviving("luck-in-function"),
@@ -162,11 +196,21 @@ RULES = (
         why=("Whether a row is drawn goes by its place in its partition. A task that is run again draws other rows."),
     ),
     Rule(
+        "sample-without-seed",
+        WARNING,
+        "sample, randomSplit or takeSample without a seed",
+        "a model is trained on other rows in every run, and a wrong result cannot be had again",
+        "sample(0.5, seed=7)",
+        _unseeded,
+        confirmable=False,
+        why="Without a seed Spark takes another one for every call. A retry draws the same rows, another run does not.",
+    ),
+    Rule(
         "round-robin-of-indeterminate",
         ERROR,
         "repartition(n) of rows that hang on luck",
         "repartition(3) of a, b, c may give a, a, c: one task was run again and dealt its rows out differently",
-        "repartition by a key, or cache or checkpoint what hangs on luck before",
+        "repartition by a key, or checkpoint what hangs on luck before (a cache is lost with its machine)",
         surviving("round-robin-of-indeterminate"),
         ticket="SPARK-23207",
         why=(
@@ -193,7 +237,7 @@ RULES = (
         WARNING,
         "a shuffle that reads records that hang on luck",
         "one reducer counted the first draw of a task, another the second",
-        "cache or checkpoint before the shuffle, or draw from a seed",
+        "checkpoint before the shuffle (a cache is lost with its machine), or draw from a seed",
         surviving("retry-recomputes"),
         ticket="SPARK-23243",
         why=(

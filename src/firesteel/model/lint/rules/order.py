@@ -98,7 +98,7 @@ RULES = (
     Rule(
         "group-in-order",
         ERROR,
-        "a function that goes by the order of the values that groupByKey gives",
+        "a function that goes by the order of the values that groupByKey or glom gives",
         "groupByKey().mapValues(list) gives [1, 2] in one run and [2, 1] in the next",
         "sort the values: mapValues(sorted)",
         surviving("group-in-order"),
@@ -128,7 +128,7 @@ RULES = (
     Rule(
         "ties-in-window",
         WARNING,
-        "row_number, lag, first and the like over an order that is not unique",
+        "row_number, lag, first, a frame of rows and the like over an order that is not unique",
         "of two rows with the same time, either has row_number 1",
         "add a unique key to the window's orderBy, or use rank()",
         surviving("ties-in-window"),
@@ -145,7 +145,8 @@ RULES = (
         "groupBy(key).agg(min_by(...)), or select only the key",
         surviving("distinct-on-too-little"),
         why=(
-            "Spark keeps one row of each key: the first that arrives. What the other columns hold comes from that row."
+            "Spark keeps one row of each key: the first that arrives. What the other columns hold comes from that row. "
+            "Streams are left out: an event that comes twice is the same event."
         ),
     ),
     Rule(
@@ -158,6 +159,19 @@ RULES = (
         why=(
             "Spark merges what it has in each partition, and then the partial results as they arrive. Only a "
             "function that is commutative and associative gives the same for every way of merging."
+        ),
+    ),
+    Rule(
+        "zero-not-neutral",
+        WARNING,
+        "a fold or aggregate that starts with a value which changes the result",
+        "fold(1, add) over 1, 2, 3 gives 8 in one partition and 9 in two",
+        "start with what changes nothing, 0 for a sum and 1 for a product, and add the rest afterwards",
+        surviving("zero-not-neutral"),
+        confirmable=False,
+        why=(
+            "Spark starts every partition with this value, and merges it once more at the end. How many partitions "
+            "there are changes with the cluster and the files."
         ),
     ),
     Rule(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from firesteel.model.lint.levels import Facts
-from firesteel.model.lint.reading import uses_parameter, words_in
+from firesteel.model.lint.reading import attributes_in, forgets, gives_none, uses_parameter, words_in
 from firesteel.model.lint.rules.joins import nodes_of
 from firesteel.model.lint.rules.rule import ERROR, WARNING, Found, Rule, surviving
 from firesteel.spark.plans.tree import Expression, Node
@@ -13,7 +13,10 @@ from firesteel.values.programs import Action, Function
 
 _WITH_STATE = frozenset({"Aggregate", "Deduplicate", "DeduplicateWithinWatermark", "FlatMapGroupsInPandasWithState"})
 _HARMLESS_SINKS = frozenset({"console", "memory", "noop"})
-_WRITES = frozenset({"save", "saveAsTable", "insertInto", "parquet", "json", "csv", "orc", "text", "jdbc", "append"})
+_WRITES = frozenset(
+    {"save()", "saveAsTable()", "insertInto()", "parquet()", "json()", "csv()", "orc()", "text()", "jdbc()", "append()"}
+)
+_POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
 
 
 def _streaming(facts: Facts, *kinds: str) -> Iterator[Node]:
@@ -47,7 +50,8 @@ def _after(facts: Facts) -> Iterable[Found]:
 
 def _several(facts: Facts) -> Iterable[Found]:
     seen: set[frozenset[object]] = set()
-    for operation in reversed(facts.program.operations):
+    is_said = facts.help.setting(_POLICY) is not None
+    for operation in reversed(facts.program.operations) if not is_said else ():
         if not isinstance(operation.plan, Node) or not operation.plan.is_streaming:
             continue
         marks = {one.arguments.get("nodeId"): one for one in _watermarks(operation.plan)}
@@ -70,6 +74,7 @@ def _unbounded(facts: Facts) -> Iterable[Found]:
                 "the watermark's column is not part of the grouping: Spark keeps every group for ever",
                 facts.plans.owner(node),
             )
+    yield from _grows_for_ever(facts)
     for node in _streaming(facts, "Join"):
         if all(child.is_streaming for child in node.children) and not _is_bounded(node):
             yield Found(
@@ -78,11 +83,23 @@ def _unbounded(facts: Facts) -> Iterable[Found]:
             )
     for node in _streaming(facts, "FlatMapGroupsInPandasWithState"):
         functions = [facts.help.function_of(one) for one in node.expressions_of("functionExpr")]
-        forgets = any(one is not None and "remove" in words_in(one) for one in functions)
-        if node.arguments.get("timeout") == "NoTimeout" and not forgets:
+        words = frozenset().union(*(words_in(one) for one in functions if one is not None))
+        if node.arguments.get("timeout") == "NoTimeout" and "update" in words and "remove" not in words:
             yield Found(
                 "this function keeps state for every key, and neither removes it nor has a timeout",
                 facts.plans.owner(node),
+            )
+
+
+def _grows_for_ever(facts: Facts) -> Iterable[Found]:
+    """State that functions keep for every key, in `updateStateByKey` and `transformWithState`."""
+    for one in facts.program.operations:
+        name = one.name.rpartition(".")[2]
+        if name == "updateStateByKey" and one.functions and gives_none(one.functions[0].object) is False:
+            yield Found("this function keeps a state for every key, and never gives None to drop it", one.id)
+        elif name.startswith("transformWithState") and forgets(one.arguments.get("statefulProcessor")) is False:
+            yield Found(
+                "this processor keeps state for every key, and neither clears it nor has timers or a TTL", one.id
             )
 
 
@@ -169,8 +186,9 @@ def _repeats(facts: Facts) -> Iterable[Found]:
 
 
 def _appends(function: Function) -> bool:
-    words = words_in(function.object)
-    return bool(words & _WRITES) and not words & {"overwrite", "merge", "mergeInto", "whenMatched"}
+    read, words = attributes_in(function.object), words_in(function.object)
+    writes = bool(read & {"write", "writeTo()"} and read & _WRITES)
+    return writes and not words & {"overwrite", "merge", "mergeInto", "whenMatched"}
 
 
 def _not_idempotent(facts: Facts) -> Iterable[Found]:
@@ -227,7 +245,7 @@ RULES = (
         WARNING,
         "state of a stream that never shrinks",
         "a join of two streams on a key alone keeps every row of both",
-        "a condition on both event times, a timeout, or state.remove()",
+        "a condition on both event times, a timeout, a TTL, or state.remove()",
         _unbounded,
         confirmable=False,
         why=(
