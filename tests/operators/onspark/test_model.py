@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
+from itertools import accumulate
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from firesteel.evidence.operators import Finding
 from firesteel.logic.verdicts import Verdict
 from firesteel.operators.onspark.analysis import settled_by_others, untold
 from firesteel.operators.onspark.feeds import LONG, SECOND, Feed, Gave, Material, in_halves, one_by_one
-from firesteel.operators.onspark.harder import QUESTIONS
+from firesteel.operators.onspark.harder import FEW_KEYS, QUESTIONS
 from firesteel.operators.onspark.making import Maker, constants_of, simpler
 from firesteel.operators.onspark.model import About, in_time
 from firesteel.operators.onspark.plan import Output, Plan, Replaces
@@ -191,13 +192,53 @@ def test_a_row_that_may_be_the_last_record_is_not_held_back() -> None:
     assert question.judge([passed, passed, gave([]), gave([], []), gave([])]) is None
 
 
+@pytest.mark.parametrize(
+    "right, record, row",
+    [
+        ("k INT, b INT, ok BOOLEAN", (1, 7, True), Record(k=1, a=5, ok=True)),
+        ("k INT, b INT, x DOUBLE", (1, 7, 1e16), Record(k=1, a=5, x=1e16)),
+        ("k INT, b INT, d DATE", (1, 7, date(2000, 1, 1)), Record(k=1, a=5, d=date(2000, 1, 1))),
+        ("k INT, b INT, ns ARRAY<INT>", (1, 7, [3]), Record(k=1, a=5, ns=[3])),
+        ("k INT, b INT, a INT", (1, 7, 9), Record(k=1, a=5, other=9)),  # a column that both have, by another name
+        ("k INT, b INT, s STRING", (1, 7, None), Record(k=1, a=5, s=None)),  # nothing else is known that it could be
+    ],
+)
+def test_an_inner_join_does_not_block_whichever_column_it_carries(right: str, record: Any, row: Record) -> None:
+    """The record in its place has other values everywhere, so what comes out is another row."""
+    join = operators.transformation(same, input={"left": "k INT, a INT", "right": right}, key="k")
+    material: Material = (("left", (1, 5)), ("right", record))
+    question = next(iter(QUESTIONS["non_blocking"](About(join), material)))
+    changed = dict(zip(join.ports[1].columns, question.feeds[1].batches[-1][0][1], strict=True))
+    carried = {"other": changed.get("a"), **{name: changed[name] for name in changed if name not in ("k", "a")}}
+    joined = Record({name: carried.get(name, value) for name, value in row.__dict__.items()})
+    results = [gave([], [row]), gave([], [joined]), gave([]), gave([], []), gave([])]
+    assert question.judge(results) is None
+
+
 def test_state_that_grows_is_evidence() -> None:
     (question,) = QUESTIONS["state_bounded"](About(KEYED), ONE)
     (feed,) = question.feeds
-    keys = [batch[0][1][0] for batch in feed.batches]
-    assert feed.state and len(set(keys)) == len(keys) == 8
-    assert isinstance(question.judge([gave(state=(1, 2, 3, 4, 5, 6, 7, 8))]), Grew)
-    assert question.judge([gave(state=(1, 2, 2, 2, 2, 2, 2, 2))]) is None
+    keys = [row[0] for batch in feed.batches for _, row in batch]
+    assert feed.state and len(set(keys)) == len(keys) == 4 * FEW_KEYS
+    assert isinstance(question.judge([gave(state=tuple(range(16, 144, 16)))]), Grew)
+    assert question.judge([gave(state=(16,) * 8)]) is None
+    assert question.judge([gave(state=())]) is None
+
+
+@pytest.mark.parametrize("most", [5, 20, 64])
+def test_state_that_has_grown_to_its_bound_does_not_grow(most: int) -> None:
+    """`groupBy(n % 5)` has five groups, however many records come; a ring of 20 keeps 20."""
+    (question,) = QUESTIONS["state_bounded"](About(KEYED), ONE)
+    (feed,) = question.feeds
+    seen = accumulate(len(batch) for batch in feed.batches)
+    assert question.judge([gave(state=tuple(min(most, size) for size in seen))]) is None
+
+
+def test_keys_lie_within_the_years_of_pandas() -> None:
+    (question,) = QUESTIONS["state_bounded"](About(TIMED), (("input", ("a", at(9))),))
+    (feed,) = question.feeds
+    times = [row[1] for batch in feed.batches for _, row in batch]
+    assert times == sorted(times) and times[-1].year < 2262
 
 
 TIMED = operators.transformation(same, input="k STRING, ts TIMESTAMP", key="k")

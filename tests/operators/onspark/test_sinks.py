@@ -15,7 +15,7 @@ from pyspark import cloudpickle
 
 import firesteel as fs
 from firesteel import operators
-from firesteel.operators.onspark.feeds import Feed, Gave, Material
+from firesteel.operators.onspark.feeds import Failed, Feed, Gave, Material
 from firesteel.operators.onspark.model import About
 from firesteel.operators.onspark.sinks import QUESTIONS, SinkRunner, empty_place, rows_in
 from firesteel.values.records import Record
@@ -47,6 +47,13 @@ def test_a_change_is_judged_against_the_same_batch_alone() -> None:
     appended = [Gave((("a", "b"),)), Gave((("a",),)), Gave((("b",),))]
     kept_largest = [Gave((("b",),)), Gave((("a",),)), Gave((("b",),))]
     assert question.judge(appended) is None and question.judge(kept_largest) is not None
+
+
+def test_a_row_that_does_not_fit_is_an_answer() -> None:
+    """A sample with a number that a FLOAT does not hold: the sink is not called."""
+    floats = operators.sink(raises, input="x FLOAT", read=list, fresh=list)
+    failed = SinkRunner(None, floats).alone(Feed(((("input", (0.1,)),),)))  # type: ignore[arg-type]
+    assert isinstance(failed, Failed) and failed.always and "is not exactly a FLOAT" in failed.message
 
 
 class Writer:
