@@ -100,7 +100,8 @@ def _at(minute: int) -> datetime:
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_shrinking")
 def test_timers_ttl_and_timeouts_on_spark_and_in_python(spark: Any) -> None:
-    """A TTL of an hour, a timer of two minutes by the clock and by event time, a time-out of an hour."""
+    """A TTL of an hour, a timer of two minutes by the clock and by event time, a time-out of an hour; rows in place of
+    frames."""
     cloudpickle.register_pickle_by_value(imitated)
     try:
         _compare(spark)
@@ -117,8 +118,10 @@ def _compare(spark: Any) -> None:
     by_event = operators.processor(imitated.Waiting, **timed, watermark="1 minute")  # type: ignore[arg-type]
     rows: Material = tuple(("input", row) for row in (("a", 1), ("b", 1), ("a", 1)))
     moments: Material = tuple(("input", row) for row in (("a", _at(0)), ("b", _at(5)), ("a", _at(1))))
+    in_rows = operators.processor(imitated.InRows, **{**timed, "time_mode": "none"}, rows=True)  # type: ignore[arg-type]
     day = timedelta(days=1)
     expected = [
+        (in_rows, Feed(one_by_one(moments)), [["a1"], ["b1"], ["a2"]]),
         (forgetting, Feed(one_by_one(rows), interval=day), [["a1"], ["b1"], ["a1"]]),
         (waiting, Feed(one_by_one(rows), interval=day), [[], ["a1"], ["b1"]]),
         (idle, Feed(one_by_one(rows), interval=day), [["a1"], ["a-1", "b1"], ["a1", "b-1"]]),
