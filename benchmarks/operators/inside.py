@@ -72,16 +72,18 @@ class Places:
 
 
 class Total:
-    """The sum of a table's partition, at its end."""
+    """The sum of a table's partition, at its end. An object that has seen no rows says nothing."""
 
     def __init__(self) -> None:
-        self.key, self.total = "", 0
+        self.key: str | None = None
+        self.total = 0
 
     def eval(self, row: Row) -> None:
         self.key, self.total = row["k"], self.total + row["n"]
 
     def terminate(self) -> Iterator[tuple[str, int]]:
-        yield self.key, self.total
+        if self.key is not None:
+            yield self.key, self.total
 
 
 SUITE.add(

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import sys
+import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from pyspark import cloudpickle
 from pyspark.sql import functions as F
+from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.window import Window
 
 import firesteel as fs
@@ -18,6 +23,7 @@ from firesteel import operators
 KEYED = "k STRING, n INT"
 TIMED = "k STRING, ts TIMESTAMP"
 JOINED = {"left": "k INT, a INT, ts TIMESTAMP", "right": "j INT, b INT, us TIMESTAMP"}
+UPDATED: dict[str, Any] = {"key": "k", "output_mode": "update"}
 IN_TIME = "k = j and us between ts and ts + interval 10 minutes"
 
 
@@ -111,6 +117,64 @@ def counted_in_state(key: Any, frames: Any, state: Any) -> Any:
     yield pd.DataFrame({"k": [key[0]], "n": [seen]})
 
 
+class Leaking(StatefulProcessor):
+    """Counts in an attribute of its class, which all keys of a worker share."""
+
+    seen = 0
+
+    def init(self, handle: Any) -> None: ...
+
+    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:
+        Leaking.seen += sum(map(len, rows))
+        yield pd.DataFrame({"k": [key[0]], "n": [Leaking.seen]})
+
+    def close(self) -> None: ...
+
+
+class Counting(StatefulProcessor):
+    """Counts in a state of its own, which lives as long as `lives` says."""
+
+    lives: int | None = None
+
+    def init(self, handle: Any) -> None:
+        self.seen = handle.getValueState("seen", "n INT", self.lives)
+
+    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:
+        seen = (self.seen.get() or (0,))[0] + sum(map(len, rows))
+        self.seen.update((seen,))
+        yield pd.DataFrame({"k": [key[0]], "n": [seen]})
+
+    def close(self) -> None: ...
+
+
+class Forgetting(Counting):
+    lives = 3_600_000
+
+
+def counted_in_each_batch(frame: Any) -> Any:
+    def counted(frames: Any) -> Any:
+        yield pd.DataFrame({"n": [sum(map(len, frames))]})
+
+    return frame.repartition(1).mapInPandas(counted, "n INT")
+
+
+def counted_in_windows(frame: Any) -> Any:
+    """A key has several windows, each with a row of its own."""
+    return frame.groupBy("k", F.window("ts", "10 minutes")).count()
+
+
+def dropped_when_late(frame: Any) -> Any:
+    return frame.withWatermark("ts", "10 minutes").groupBy("k", F.window("ts", "10 minutes")).count()
+
+
+def paired_by_place(left: Any, right: Any) -> Any:
+    return left.join(right, "k").withColumn("id", F.monotonically_increasing_id())
+
+
+def paired_by_content(left: Any, right: Any) -> Any:
+    return left.join(right, "k").withColumn("id", F.xxhash64("k", "a", "b"))
+
+
 def numbered_in_memory(frame: Any) -> Any:
     """Numbers rows in a module of the worker's process: a task that is retried goes on from its first attempt."""
 
@@ -141,6 +205,10 @@ def keeping_state(function: Any) -> Any:
     return operators.state_function(function, key="k", input=KEYED, output=KEYED, state="n INT")
 
 
+def processing(made: Any, **more: Any) -> Any:
+    return operators.processor(made, key="k", input=KEYED, output=KEYED, output_mode="update", **more)
+
+
 def streaming(function: Any, input: Any = KEYED, **more: Any) -> Any:
     return operators.transformation(function, input=input, **more)
 
@@ -159,6 +227,9 @@ PLANTED = [
     ("state_bounded", streaming(seen_for_ever, TIMED, key="k"), streaming(seen_for_a_while, TIMED, key="k")),
     ("late_safe", streaming(marked_and_kept, TIMED, key="k"), streaming(marked_and_dropped, TIMED, key="k")),
     ("restart_safe", keeping_state(counted_in_memory), keeping_state(counted_in_state)),
+    ("partition_isolated", processing(Leaking), processing(Counting)),
+    ("state_bounded", processing(Counting), processing(Forgetting, time_mode="processingTime")),
+    ("batch_independent", streaming(counted_in_each_batch, TIMED), streaming(counted_in_windows, TIMED, **UPDATED)),
 ]
 NOON = datetime(2000, 1, 1, 12, tzinfo=UTC)
 ROWS = {KEYED: [("a", 1), ("a", 2), ("b", 1)], TIMED: [("a", NOON), ("b", NOON + timedelta(hours=1))]}
@@ -187,7 +258,7 @@ def test_the_wrong_one_is_found_and_the_right_one_is_not(spark: Any, name: str, 
     finding = failure.value.report.evidence.finding
     assert finding.evidence and finding.confirmed and finding.replay
     assert wrong.name in str(failure.value)
-    kept = fs.analyze(right, name, tests=2, seconds=20, sample=rows, spark=spark)[name]
+    kept = fs.analyze(right, name, tests=12, seconds=20, sample=rows, spark=spark)[name]
     assert kept.verdict is fs.Verdict.INCONCLUSIVE and not kept.why and kept.outputs
 
 
@@ -200,4 +271,85 @@ def test_a_join_that_holds_one_side_back(spark: Any) -> None:
         fs.holds(streaming(holding_back, JOINED), "non_blocking", tests=4, **options)
     assert failure.value.report.evidence.finding.port == "left"
     kept = fs.analyze(streaming(joining, JOINED), "non_blocking", tests=3, **options)["non_blocking"]
+    assert kept.verdict is fs.Verdict.INCONCLUSIVE and not kept.why and kept.outputs
+
+
+@pytest.mark.slow
+def test_windows_of_a_key_in_update_mode_have_no_order(spark: Any) -> None:
+    """A row replaces that of its own window only, and not that of another window of its key."""
+    rows = [("a", NOON), ("a", NOON + timedelta(minutes=20))]
+    windows = streaming(counted_in_windows, TIMED, **UPDATED)
+    kept = fs.analyze(windows, "commutative", "late_safe", tests=12, seconds=20, sample=rows, spark=spark)
+    assert kept["commutative"].verdict is fs.Verdict.INCONCLUSIVE and kept["commutative"].outputs
+    assert "no watermark" in kept["late_safe"].why and not kept["late_safe"].outputs
+    with pytest.raises(fs.Vacuous, match="no watermark"):
+        fs.holds(windows, "late_safe", tests=2, sample=rows, spark=spark)
+
+
+@pytest.mark.slow
+def test_late_records_that_are_claimed_to_count(spark: Any) -> None:
+    options: dict[str, Any] = {"late": "counted", "sample": ROWS[TIMED], "seconds": 20, "spark": spark}
+    with pytest.raises(fs.Falsified, match="dropped_when_late"):
+        fs.holds(streaming(dropped_when_late, TIMED, key="k"), "late_safe", tests=8, **options)
+    kept = fs.analyze(streaming(marked_and_kept, TIMED, key="k"), "late_safe", tests=12, **options)["late_safe"]
+    assert kept.verdict is fs.Verdict.INCONCLUSIVE and not kept.why and kept.outputs
+
+
+@pytest.mark.slow
+def test_two_ports_of_a_job(spark: Any) -> None:
+    ports = {"left": "k INT, a INT", "right": "k INT, b INT"}
+    rows = {"left": [(1, 5), (2, 5)], "right": [(1, 7), (2, 7)]}
+    options: dict[str, Any] = {"sample": rows, "seconds": 20, "spark": spark}
+    by_place, by_content = (streaming(each, ports, engine="batch") for each in (paired_by_place, paired_by_content))
+    with pytest.raises(fs.Falsified, match="paired_by_place"):
+        fs.holds(by_place, "partition_independent", tests=8, **options)
+    kept = fs.analyze(by_content, "partition_independent", tests=12, **options)["partition_independent"]
+    assert kept.verdict is fs.Verdict.INCONCLUSIVE and not kept.why and kept.outputs
+
+
+# --- sinks ---
+
+
+def appended(frame: Any, batch_id: int, place: str) -> None:
+    _, name = tempfile.mkstemp(dir=place)
+    Path(name).write_text(json.dumps([row.asDict() for row in frame.collect()]))
+
+
+def by_batch(frame: Any, batch_id: int, place: str) -> None:
+    Path(place, f"{batch_id}").write_text(json.dumps([row.asDict() for row in frame.collect()]))
+
+
+class Writer:
+    """A `foreach` writer: a file for every row, of a new name."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def process(self, row: Any) -> None:
+        _, name = tempfile.mkstemp(dir=self.folder)
+        Path(name).write_text(json.dumps([row.asDict()]))
+
+
+class ByContent(Writer):
+    """The same, with a name that the row says."""
+
+    def process(self, row: Any) -> None:
+        Path(self.folder, f"{row.k} {row.n}").write_text(json.dumps([row.asDict()]))
+
+
+def rows_in(folder: str) -> list[Any]:
+    return [row for file in Path(folder).iterdir() for row in json.loads(file.read_text())]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrong, right", [(appended, by_batch), (Writer, ByContent)])
+def test_a_sink_that_appends_blindly(spark: Any, tmp_path: Path, wrong: Any, right: Any) -> None:
+    def sink(written: Any) -> Any:
+        return operators.sink(written, input=KEYED, read=rows_in, fresh=lambda: tempfile.mkdtemp(dir=tmp_path))
+
+    options: dict[str, Any] = {"sample": ROWS[KEYED], "seconds": 20, "spark": spark}
+    with pytest.raises(fs.Falsified, match=wrong.__name__) as failure:
+        fs.holds(sink(wrong), "replay_safe", tests=4, **options)
+    assert "replayed" in failure.value.report.evidence.finding.evidence
+    kept = fs.analyze(sink(right), "replay_safe", tests=12, **options)["replay_safe"]
     assert kept.verdict is fs.Verdict.INCONCLUSIVE and not kept.why and kept.outputs

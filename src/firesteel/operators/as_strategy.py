@@ -23,8 +23,8 @@ def strategy_of(domain: d.Domain) -> st.SearchStrategy[Any]:
     match domain:
         case d.Ints(low=low, high=high):
             return st.integers(low, high)
-        case d.Floats():
-            return st.floats(allow_nan=False, allow_infinity=False)
+        case d.Floats(single=single):
+            return st.floats(allow_nan=False, allow_infinity=False, width=32 if single else 64)
         case d.Texts():
             return st.text()
         case d.Binaries():
@@ -33,8 +33,9 @@ def strategy_of(domain: d.Domain) -> st.SearchStrategy[Any]:
             return st.dates()
         case d.Moments():
             return st.datetimes()
-        case d.Decimals(places=places):
-            return st.integers(-(10**9), 10**9).map(lambda n: Decimal(n).scaleb(-places))
+        case d.Decimals(places=places, digits=digits):
+            most = min(10**9, 10**digits - 1)
+            return st.integers(-most, most).map(lambda n: Decimal(n).scaleb(-places))
         case d.Maybe(inner=inner):
             return st.none() | strategy_of(inner)
         case d.Lists(inner=inner, make=make):

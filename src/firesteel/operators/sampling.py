@@ -87,10 +87,12 @@ def of_type(kind: Any) -> d.Domain:
             return d.Ints()
         case "LongType":
             return d.Ints(-(2**53), 2**53)
-        case "FloatType" | "DoubleType":
+        case "FloatType":
+            return d.Floats(single=True)
+        case "DoubleType":
             return d.Floats()
         case "DecimalType":
-            return d.Decimals(kind.scale)
+            return d.Decimals(kind.scale, kind.precision)
         case "StringType":
             return d.Texts()
         case "BinaryType":

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from typing import Any
 
 import pytest
+from pyspark import cloudpickle
 from pyspark.sql import functions as F
 
 import firesteel as fs
@@ -49,7 +51,7 @@ def test_failures_are_answers(spark: Any) -> None:
         said[wrong.__name__] = table["order_independent"].why
     assert "nowhere_to_be_found" in said["missing_table"]
     assert "longer than" in said["hangs"]
-    assert said["dies"] and said["wrong_schema"]
+    assert "crashed" in said["dies"] and "not a number" in said["wrong_schema"], said
     with pytest.raises(fs.Vacuous, match="nowhere_to_be_found"):
         fs.holds(operators.transformation(missing_table, input="n INT"), "deterministic", tests=1, spark=spark)
     some = operators.transformation(raises_in_one_partition, input="n INT", engine="batch")
@@ -59,3 +61,33 @@ def test_failures_are_answers(spark: Any) -> None:
     assert table["total"].verdict is fs.Verdict.FALSE and "ZeroDivisionError" in table["total"].evidence
     assert any("ZeroDivisionError" in finding.trouble + finding.why for finding in table.values())
     assert spark.range(3).count() == 3
+
+
+def raising_sink(frame: Any, batch_id: int) -> None:
+    raise OSError(f"no room for {frame.count()} rows")
+
+
+def raising_step(key: Any, frames: Any, state: Any) -> Any:
+    raise KeyError(f"nothing is known of {key[0]}")
+
+
+@pytest.mark.slow
+def test_failures_of_streams_and_sinks_are_answers(spark: Any) -> None:
+    """The same in micro-batches: a worker that dies or hangs, a sink and code with state that raise."""
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    try:
+        raising = operators.state_function(raising_step, key="n", input="n INT", output="n INT", state="n INT")
+        sink = operators.sink(raising_sink, input="n INT", read=lambda place: place, fresh=list)
+        expected = [
+            (operators.transformation(dies, input="n INT"), "one_to_one", "crashed"),
+            (operators.transformation(hangs, input="n INT"), "one_to_one", "longer than"),
+            (raising, "one_to_one", "nothing is known of 1"),
+            (sink, "replay_safe", "no room for 1 rows"),
+        ]
+        for operator, name, said in expected:
+            finding = fs.analyze(operator, name, sample=[(1,)], tests=1, seconds=3, spark=spark)[name]
+            assert finding.verdict is fs.Verdict.INCONCLUSIVE and not finding.outputs, operator
+            assert said in finding.why, (operator, finding.why)
+        assert spark.range(3).count() == 3
+    finally:
+        cloudpickle.unregister_pickle_by_value(sys.modules[__name__])

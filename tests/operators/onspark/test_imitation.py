@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from pyspark.sql import Row
 from pyspark.sql.streaming import StatefulProcessor
 
 from firesteel import operators
@@ -78,6 +79,21 @@ class Waiting(StatefulProcessor):
     def close(self) -> None: ...
 
 
+class InRows(StatefulProcessor):
+    """For `transformWithState`: counts the rows of a key, and says the latest hour of their times."""
+
+    def init(self, handle: Any) -> None:
+        self.seen = handle.getValueState("seen", "n INT")
+
+    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Row]:
+        hours = [row.ts.hour for row in rows]
+        seen = (self.seen.get() or (0,))[0] + len(hours)
+        self.seen.update((seen,))
+        yield Row(k=key[0], n=100 * max(hours) + seen)
+
+    def close(self) -> None: ...
+
+
 def idle(key: Any, frames: Any, state: Any) -> Iterator[pd.DataFrame]:
     """Counts; a key of which nothing is heard for an hour is put out with a minus."""
     if state.hasTimedOut:
@@ -101,6 +117,15 @@ def test_a_ttl_goes_by_the_clock() -> None:
     batches = [[("a", 1)], [("a", 1)], [("b", 1)]]
     assert ran(forgetting, batches) == [[("a", 1)], [("a", 2)], [("b", 1)]]
     assert ran(forgetting, batches, DAY) == [[("a", 1)], [("a", 1)], [("b", 1)]]
+
+
+def test_a_processor_of_rows() -> None:
+    counted = operators.processor(InRows, key="k", input="k STRING, ts TIMESTAMP", output=KEYED, rows=True)
+    noon = datetime(2000, 1, 1, 12, tzinfo=UTC)
+    assert ran(counted, [[("a", noon), ("a", noon)], [("a", noon), ("b", noon)]]) == [
+        [("a", 1202)],
+        [("a", 1203), ("b", 1201)],
+    ]
 
 
 def test_a_timer_fires_at_its_time() -> None:

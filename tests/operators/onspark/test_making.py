@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -10,10 +11,12 @@ import pytest
 from firesteel import operators
 from firesteel.evidence.onspark import Fired
 from firesteel.operators.onspark.feeds import LONG, Gave, Material, one_by_one
-from firesteel.operators.onspark.harder import QUESTIONS
-from firesteel.operators.onspark.making import Maker, constants_of
+from firesteel.operators.onspark.harder import QUESTIONS, another
+from firesteel.operators.onspark.making import Maker, constants_of, simpler
 from firesteel.operators.onspark.model import About
-from firesteel.values.records import Record
+from firesteel.values import schemas
+from firesteel.values.records import Record, canonical
+from firesteel.values.schemas.fit import checker
 
 BOTH = {"left": "k STRING, n INT", "right": "k STRING, n INT"}
 TIMED = operators.transformation(lambda frame: frame, input="k STRING, ts TIMESTAMP", key="k")
@@ -137,3 +140,53 @@ def test_constants_of_classes_that_the_code_names() -> None:
         return Counter, frame
 
     assert 48_611 in constants_of(operators.transformation(counted, input="n INT"))[0].ints
+
+
+TIGHT = "f FLOAT, d DECIMAL(4,2), e DECIMAL(3,3), t TINYINT, s SMALLINT, n INT, b BOOLEAN, w DATE, fs ARRAY<FLOAT>"
+
+
+def test_values_fit_the_declared_types() -> None:
+    """Floats of 32 bits, decimals of few digits, small whole numbers: whatever constants the code has."""
+
+    def busy(frame: Any) -> Any:
+        return frame.where("f > 0.1 or f < 1e300 or d = 12345678 or t = 4711 or n = 99999999999")
+
+    operator = operators.transformation(busy, input=TIGHT)
+    (port,) = operator.ports
+    check = checker(port.schema)
+    materials = made(operator, count=40)
+    wrong = {check(row) for material in materials for _, row in material}
+    simple = [each for material in materials[:40] for each in simpler(operator, material)]
+    assert wrong | {check(row) for material in simple for _, row in material} == {None}
+    assert len({row[0] for material in materials for _, row in material}) > 50
+
+
+@pytest.mark.parametrize(
+    "kind, value",
+    [
+        ("BOOLEAN", True),
+        ("TINYINT", 127),
+        ("INT", 2**31 - 1),
+        ("FLOAT", 3.0),
+        ("DOUBLE", 1e16),
+        ("DOUBLE", float("nan")),
+        ("DECIMAL(4,2)", Decimal("99.99")),
+        ("DECIMAL(3,3)", Decimal("0.5")),
+        ("DATE", date(2000, 1, 1)),
+        ("TIMESTAMP", datetime(2000, 1, 1, tzinfo=UTC)),
+        ("ARRAY<INT>", [1, 2]),
+        ("MAP<STRING, INT>", {"a": 1}),
+        ("BINARY", b""),
+    ],
+)
+def test_another_value_differs_and_fits(kind: str, value: Any) -> None:
+    schema = schemas.parse(f"v {kind}")
+    assert schema is not None
+    other = another(value, schema.fields[0].dataType)
+    assert canonical(other) != canonical(value) and checker(schema)((other,)) is None
+
+
+def test_a_value_that_nothing_else_is_known_of_stays() -> None:
+    schema = schemas.parse("v INT, ns ARRAY<INT>")
+    assert schema is not None
+    assert another(None, schema.fields[0].dataType) is None and another([], schema.fields[1].dataType) == []

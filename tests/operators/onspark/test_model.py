@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone
+from itertools import accumulate
 from typing import Any
 
 import pytest
@@ -11,11 +12,12 @@ from firesteel import operators
 from firesteel.evidence.onspark import Fired, Grew, Unlike
 from firesteel.evidence.operators import Finding
 from firesteel.logic.verdicts import Verdict
-from firesteel.operators.onspark.analysis import settled_by_others
-from firesteel.operators.onspark.feeds import SECOND, Feed, Gave, Material, in_halves, one_by_one
-from firesteel.operators.onspark.harder import QUESTIONS
+from firesteel.operators.onspark.analysis import settled_by_others, untold
+from firesteel.operators.onspark.feeds import LONG, SECOND, Feed, Gave, Material, in_halves, one_by_one
+from firesteel.operators.onspark.harder import FEW_KEYS, QUESTIONS
 from firesteel.operators.onspark.making import Maker, constants_of, simpler
 from firesteel.operators.onspark.model import About, in_time
+from firesteel.operators.onspark.plan import Output, Plan, Replaces
 from firesteel.report.onspark import sentence
 from firesteel.values.records import Record
 
@@ -39,6 +41,58 @@ def test_update_mode_counts_the_last_row_of_each_key() -> None:
     assert len(About(KEYED).in_the_end(rows)) == 3
 
 
+def updated(output: Output, key: str | None = "k") -> About:
+    operator = operators.transformation(same, input="k STRING, n INT", key=key, output_mode="update")
+    return About(operator, plan=Plan({"output": output}, watermark=False))
+
+
+def windowed(k: str, minute: int, count: int) -> Record:
+    return Record(k=k, window=Record(start=at(minute), end=at(minute + 10)), count=count)
+
+
+def test_update_mode_counts_the_last_row_of_each_group_of_an_aggregate() -> None:
+    """The key may have several windows: a row replaces those of its own window only."""
+    rows = [windowed("a", 0, 1), windowed("a", 20, 1)]
+    about = updated(Output(Replaces.GROUP, ("k", "window")))
+    (question,) = QUESTIONS["commutative"](about, ONE[:2])
+    assert question.judge([gave(rows[:1], rows[1:]), gave(rows[1:], rows[:1])]) is None
+    assert about.in_the_end(gave(rows[:1], [windowed("a", 0, 2)])) == (windowed("a", 0, 2),)
+    assert question.judge([gave(rows[:1]), gave([windowed("a", 0, 2)])]) is not None
+
+
+def test_update_mode_without_an_aggregate_replaces_nothing() -> None:
+    rows = gave([Record(k="a", n=1)], [Record(k="a", n=2)])
+    assert updated(Output(Replaces.NONE)).in_the_end(rows) == rows.rows
+    assert len(updated(Output(Replaces.KEY)).in_the_end(rows)) == 1
+
+
+@pytest.mark.parametrize("output", [Output(Replaces.KEY), Output(Replaces.UNKNOWN, columns=("count",))])
+def test_rows_that_do_not_say_what_they_replace(output: Output) -> None:
+    """They are all there in the end, in any order; and they say nothing about runs of other batches."""
+    about = updated(output)
+    left, right = gave([Record(count=1), Record(count=2)]), gave([Record(count=2), Record(count=1)])
+    for question in QUESTIONS["partition_independent"](about, ONE):
+        assert question.judge([left, right]) is None and question.judge([left, gave([Record(count=2)])]) is not None
+    for name in ("commutative", "batch_independent"):
+        assert all(each.judge([left, gave([Record(count=2)])]) is None for each in QUESTIONS[name](about, ONE))
+        why = untold(name, about)
+        assert why is not None and "does not say which group" in why
+    assert untold("partition_independent", about) is None
+    assert untold("commutative", updated(Output(Replaces.KEY, columns=("k", "n")))) is None
+
+
+def test_rows_of_several_outputs_do_not_replace_each_other() -> None:
+    rows = gave([("left", Record(k="a", n=1)), ("right", Record(k="a", n=2))])
+    assert About(UPDATED).in_the_end(rows) == rows.rows
+
+
+def test_without_a_watermark_nothing_is_late() -> None:
+    plans = [Plan({"output": Output(Replaces.NONE)}, watermark=each) for each in (True, False)]
+    marked, unmarked = (untold("late_safe", About(TIMED, plan=plan)) for plan in plans)
+    assert marked is None and unmarked is not None and "no watermark" in unmarked
+    assert untold("late_safe", About(TIMED)) is None
+
+
 def test_complete_mode_counts_the_last_table() -> None:
     whole = operators.transformation(same, input="k STRING, n INT", key="k", output_mode="complete")
     assert About(whole).in_the_end(gave([Record(k="a", n=1)], [Record(k="a", n=2)])) == (Record(k="a", n=2),)
@@ -47,9 +101,19 @@ def test_complete_mode_counts_the_last_table() -> None:
 
 def test_stateless_looks_at_the_last_firing_only() -> None:
     question, *_ = QUESTIONS["stateless"](About(KEYED), ONE)
-    assert question.feeds[0].batches == ((ONE[2],),) and question.feeds[1].batches == one_by_one(ONE)
-    assert question.judge([gave([1]), gave([7], [8], [1])]) is None
-    assert isinstance(question.judge([gave([1]), gave([1], [1], [2])]), Unlike)
+    assert question.feeds[0].batches == ((), (), (ONE[2],)), "it comes at the time at which it came after others"
+    assert question.feeds[1].batches == one_by_one(ONE)
+    assert question.judge([gave([], [], [1]), gave([7], [8], [1])]) is None
+    assert isinstance(question.judge([gave([], [], [1]), gave([1], [1], [2])]), Unlike)
+
+
+def test_a_firing_is_one_record_of_a_long_material_too() -> None:
+    """Equal records in a row share a batch there, which is no firing; in another order, others would share it."""
+    long: Material = (ONE[0],) * (LONG + 3)
+    for question in QUESTIONS["stateless"](About(KEYED), long):
+        alone, after = question.feeds
+        assert alone.batches[-1] == after.batches[-1] == (ONE[0],) and len(alone.batches) == len(after.batches)
+    assert not list(QUESTIONS["commutative"](About(KEYED), (*long, ONE[1], *long)))
 
 
 def test_isolation_looks_at_rows_of_the_key_and_gives_up_where_there_is_no_key() -> None:
@@ -75,7 +139,7 @@ def test_with_long_pauses_time_goes_on_after_the_last_record() -> None:
     whole, _ = next(iter(QUESTIONS["commutative"](waiting, ONE))).feeds
     assert whole.interval == timedelta(days=2) and whole.batches == (*one_by_one(ONE), (), ())
     alone, after = next(iter(QUESTIONS["stateless"](waiting, ONE))).feeds
-    assert (len(alone.batches), len(after.batches)) == (1, 3), "a firing is looked at when its record comes"
+    assert (len(alone.batches), len(after.batches)) == (3, 3), "a firing is looked at when its record comes"
     cut, _ = next(iter(QUESTIONS["batch_independent"](waiting, ONE))).feeds
     assert cut.interval == SECOND, "records of other batches would come at another time"
 
@@ -128,13 +192,53 @@ def test_a_row_that_may_be_the_last_record_is_not_held_back() -> None:
     assert question.judge([passed, passed, gave([]), gave([], []), gave([])]) is None
 
 
+@pytest.mark.parametrize(
+    "right, record, row",
+    [
+        ("k INT, b INT, ok BOOLEAN", (1, 7, True), Record(k=1, a=5, ok=True)),
+        ("k INT, b INT, x DOUBLE", (1, 7, 1e16), Record(k=1, a=5, x=1e16)),
+        ("k INT, b INT, d DATE", (1, 7, date(2000, 1, 1)), Record(k=1, a=5, d=date(2000, 1, 1))),
+        ("k INT, b INT, ns ARRAY<INT>", (1, 7, [3]), Record(k=1, a=5, ns=[3])),
+        ("k INT, b INT, a INT", (1, 7, 9), Record(k=1, a=5, other=9)),  # a column that both have, by another name
+        ("k INT, b INT, s STRING", (1, 7, None), Record(k=1, a=5, s=None)),  # nothing else is known that it could be
+    ],
+)
+def test_an_inner_join_does_not_block_whichever_column_it_carries(right: str, record: Any, row: Record) -> None:
+    """The record in its place has other values everywhere, so what comes out is another row."""
+    join = operators.transformation(same, input={"left": "k INT, a INT", "right": right}, key="k")
+    material: Material = (("left", (1, 5)), ("right", record))
+    question = next(iter(QUESTIONS["non_blocking"](About(join), material)))
+    changed = dict(zip(join.ports[1].columns, question.feeds[1].batches[-1][0][1], strict=True))
+    carried = {"other": changed.get("a"), **{name: changed[name] for name in changed if name not in ("k", "a")}}
+    joined = Record({name: carried.get(name, value) for name, value in row.__dict__.items()})
+    results = [gave([], [row]), gave([], [joined]), gave([]), gave([], []), gave([])]
+    assert question.judge(results) is None
+
+
 def test_state_that_grows_is_evidence() -> None:
     (question,) = QUESTIONS["state_bounded"](About(KEYED), ONE)
     (feed,) = question.feeds
-    keys = [batch[0][1][0] for batch in feed.batches]
-    assert feed.state and len(set(keys)) == len(keys) == 8
-    assert isinstance(question.judge([gave(state=(1, 2, 3, 4, 5, 6, 7, 8))]), Grew)
-    assert question.judge([gave(state=(1, 2, 2, 2, 2, 2, 2, 2))]) is None
+    keys = [row[0] for batch in feed.batches for _, row in batch]
+    assert feed.state and len(set(keys)) == len(keys) == 4 * FEW_KEYS
+    assert isinstance(question.judge([gave(state=tuple(range(16, 144, 16)))]), Grew)
+    assert question.judge([gave(state=(16,) * 8)]) is None
+    assert question.judge([gave(state=())]) is None
+
+
+@pytest.mark.parametrize("most", [5, 20, 64])
+def test_state_that_has_grown_to_its_bound_does_not_grow(most: int) -> None:
+    """`groupBy(n % 5)` has five groups, however many records come; a ring of 20 keeps 20."""
+    (question,) = QUESTIONS["state_bounded"](About(KEYED), ONE)
+    (feed,) = question.feeds
+    seen = accumulate(len(batch) for batch in feed.batches)
+    assert question.judge([gave(state=tuple(min(most, size) for size in seen))]) is None
+
+
+def test_keys_lie_within_the_years_of_pandas() -> None:
+    (question,) = QUESTIONS["state_bounded"](About(TIMED), (("input", ("a", at(9))),))
+    (feed,) = question.feeds
+    times = [row[1] for batch in feed.batches for _, row in batch]
+    assert times == sorted(times) and times[-1].year < 2262
 
 
 TIMED = operators.transformation(same, input="k STRING, ts TIMESTAMP", key="k")
@@ -154,6 +258,20 @@ def test_late_records_are_late_and_need_a_watermark() -> None:
     assert question.judge([gave([1], [2], [3], watermark=True), gave([1], [2])]) is not None
     (counted,) = QUESTIONS["late_safe"](About(TIMED, late="counted"), material)
     assert counted.feeds[1].batches[0] == counted.feeds[0].batches[-1]
+
+
+def test_records_of_other_zones_are_in_the_order_of_time() -> None:
+    west = datetime(2000, 1, 1, 0, 30, tzinfo=timezone(timedelta(hours=-1)))  # 01:30 in UTC
+    material = (("input", ("a", west)), ("input", ("b", at(45))))
+    assert [step[1][0] for step in in_time(TIMED, material)] == ["b", "a"]
+
+
+def test_records_of_the_same_time_share_a_batch() -> None:
+    """Behind the first one, a watermark of 0 seconds would drop the second."""
+    material = tuple(("input", (k, at(minute))) for k, minute in (("a", 0), ("b", 3), ("c", 3), ("d", 9)))
+    feeds = [feed for each in QUESTIONS["batch_independent"](About(TIMED), material) for feed in each.feeds]
+    assert {tuple(map(len, feed.batches)) for feed in feeds} == {(1, 2, 1), (4,), (3, 1)}
+    assert not list(QUESTIONS["batch_independent"](About(TIMED), material[1:3]))
 
 
 def test_the_testing_order() -> None:

@@ -1,4 +1,4 @@
-"""Sinks that write to another process: a table of Postgres, a list of Redis. Each is skipped where that is missing."""
+"""Sinks that write elsewhere: to Postgres, to Redis, to a Delta table. Each is skipped where that is missing."""
 
 from __future__ import annotations
 
@@ -151,3 +151,32 @@ def test_postgres(spark: Any) -> None:
 
         assert replay_safe(spark, inserted, read, fresh) is fs.Verdict.FALSE
         assert replay_safe(spark, inserted_by_batch, read, fresh) is fs.Verdict.INCONCLUSIVE
+
+
+# --- Delta ------------------------------------------------------------------------------------------------
+
+
+def delta_appended(frame: Any, batch_id: int, place: str) -> None:
+    """Appends blindly."""
+    frame.write.format("delta").mode("append").save(place)
+
+
+def delta_by_batch(frame: Any, batch_id: int, place: str) -> None:
+    """Delta leaves out a version that it has seen of an application."""
+    written = frame.write.format("delta").mode("append")
+    written.option("txnAppId", place).option("txnVersion", batch_id).save(place)
+
+
+def test_delta(spark: Any, tmp_path: Path) -> None:
+    pytest.importorskip("delta")
+    if "DeltaSparkSessionExtension" not in spark.conf.get("spark.sql.extensions", ""):
+        pytest.skip("this session has no Delta: configure it with delta.configure_spark_with_delta_pip")
+
+    def fresh() -> str:
+        return f"{tempfile.mkdtemp(dir=tmp_path)}/table"
+
+    def read(place: str) -> Any:
+        return spark.read.format("delta").load(place)
+
+    assert replay_safe(spark, delta_appended, read, fresh) is fs.Verdict.FALSE
+    assert replay_safe(spark, delta_by_batch, read, fresh) is fs.Verdict.INCONCLUSIVE

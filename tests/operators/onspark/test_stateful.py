@@ -1,4 +1,4 @@
-"""Processors and functions with state: what is refused, and a leak between keys on Spark."""
+"""Processors and functions with state: what is refused; timers, time-outs and an initial state on Spark."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from firesteel.operators.onspark.running import Runner
 from firesteel.operators.onspark.trying import Trying, imitation_of
 from tests.operators.onspark import test_imitation as imitated
 
-USUAL: dict[str, Any] = {"key": "k", "input": "k STRING, n INT", "output": "k STRING, n INT"}
+KEYED = "k STRING, n INT"
+USUAL: dict[str, Any] = {"key": "k", "input": KEYED, "output": KEYED}
 
 
 @pytest.mark.parametrize(
@@ -55,44 +56,6 @@ def test_the_constants_of_a_processor_are_tried() -> None:
     assert "open sesame" in repr(operators.processor(Gate, **USUAL).functions[0].__code__.co_consts)
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("no_shrinking")
-def test_state_in_python_on_spark(spark: Any) -> None:
-    """A processor that leaks between keys through a class attribute, beside one that keeps its count as state."""
-    from pyspark.sql.streaming import StatefulProcessor
-
-    class Leaking(StatefulProcessor):
-        seen = 0
-
-        def init(self, handle: Any) -> None: ...
-
-        def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:
-            Leaking.seen += sum(map(len, rows))
-            yield pd.DataFrame({"k": [key[0]], "n": [Leaking.seen]})
-
-        def close(self) -> None: ...
-
-    class Counting(StatefulProcessor):
-        def init(self, handle: Any) -> None:
-            self.seen = handle.getValueState("seen", "n INT")
-
-        def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:
-            seen = (self.seen.get() or (0,))[0] + sum(map(len, rows))
-            self.seen.update((seen,))
-            yield pd.DataFrame({"k": [key[0]], "n": [seen]})
-
-        def close(self) -> None: ...
-
-    rows = [("a", 1), ("b", 1)]
-    options: dict[str, Any] = {"sample": rows, "seconds": 40, "spark": spark}
-    leaking = operators.processor(Leaking, **USUAL, output_mode="update")
-    with pytest.raises(fs.Falsified, match="Leaking"):
-        fs.holds(leaking, "partition_isolated", tests=8, **options)
-    counting = operators.processor(Counting, **USUAL, output_mode="update")
-    kept = fs.analyze(counting, "partition_isolated", tests=2, **options)["partition_isolated"]
-    assert kept.verdict is fs.Verdict.INCONCLUSIVE and kept.outputs and not kept.why
-
-
 def _at(minute: int) -> datetime:
     return datetime(2000, 1, 1, 0, minute, tzinfo=UTC)
 
@@ -100,7 +63,8 @@ def _at(minute: int) -> datetime:
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_shrinking")
 def test_timers_ttl_and_timeouts_on_spark_and_in_python(spark: Any) -> None:
-    """A TTL of an hour, a timer of two minutes by the clock and by event time, a time-out of an hour."""
+    """A TTL of an hour, a timer of two minutes by the clock and by event time, a time-out of an hour; rows in place of
+    frames."""
     cloudpickle.register_pickle_by_value(imitated)
     try:
         _compare(spark)
@@ -117,8 +81,10 @@ def _compare(spark: Any) -> None:
     by_event = operators.processor(imitated.Waiting, **timed, watermark="1 minute")  # type: ignore[arg-type]
     rows: Material = tuple(("input", row) for row in (("a", 1), ("b", 1), ("a", 1)))
     moments: Material = tuple(("input", row) for row in (("a", _at(0)), ("b", _at(5)), ("a", _at(1))))
+    in_rows = operators.processor(imitated.InRows, **{**timed, "time_mode": "none"}, rows=True)  # type: ignore[arg-type]
     day = timedelta(days=1)
     expected = [
+        (in_rows, Feed(one_by_one(moments)), [["a1"], ["b1"], ["a2"]]),
         (forgetting, Feed(one_by_one(rows), interval=day), [["a1"], ["b1"], ["a1"]]),
         (waiting, Feed(one_by_one(rows), interval=day), [[], ["a1"], ["b1"]]),
         (idle, Feed(one_by_one(rows), interval=day), [["a1"], ["a-1", "b1"], ["a1", "b-1"]]),
@@ -168,3 +134,28 @@ def test_initial_state_on_spark(spark: Any) -> None:
     fed = Feed(one_by_one((("input", ("a", 1)), ("input", ("b", 1)))))
     gave = Runner(spark, operator).alone(fed)
     assert isinstance(gave, Gave) and [row.n for row in gave.rows] == [101, 1]
+    found = fs.analyze(operator, "partition_isolated", "stateless", sample=[("a", 1), ("b", 1)], tests=4, spark=spark)
+    assert found["partition_isolated"].verdict is fs.Verdict.INCONCLUSIVE and found["partition_isolated"].outputs
+    assert found["stateless"].verdict is fs.Verdict.FALSE and "101" in found["stateless"].evidence
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_shrinking")
+def test_a_time_out_that_only_delays_outwait(spark: Any) -> None:
+    def slow_to_notice(key: Any, frames: Any, state: Any) -> Iterator[pd.DataFrame]:
+        """Says 1 where the key was not heard of for two minutes, else 0."""
+        now = state.getCurrentProcessingTimeMs()
+        away = state.exists and now - state.get[0] > 120_000
+        state.update((now,))
+        yield pd.DataFrame({"k": [key[0]], "n": [int(away)]})
+
+    def noticing(frame: Any) -> Any:
+        states = frame.groupBy("k")
+        return states.applyInPandasWithState(slow_to_notice, KEYED, "at LONG", "append", "ProcessingTimeTimeout")
+
+    operator = operators.transformation(noticing, input=KEYED, key="k")
+    options: dict[str, Any] = {"sample": [("a", 1)], "tests": 4, "seconds": 30, "spark": spark}
+    at_once = fs.analyze(operator, "stateless", **options)["stateless"]
+    assert at_once.verdict is fs.Verdict.INCONCLUSIVE and at_once.outputs and not at_once.why
+    waited = fs.analyze(operator, "stateless", delays=["3 minutes"], **options)["stateless"]
+    assert waited.verdict is fs.Verdict.FALSE and "3 minutes between batches" in waited.evidence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import string
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -14,6 +15,7 @@ from firesteel.operators.domains.base import Domain, Leaf, Pool
 
 _LETTERS = string.ascii_lowercase[:6] + " ,0A"
 _EPOCH = date(2000, 1, 1)
+_LARGEST_SINGLE = (2 - 2**-23) * 2.0**127
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ class Ints(Leaf):
 
 @dataclass(frozen=True)
 class Floats(Leaf):
+    single: bool = False
+    """Only numbers that 32 bits hold exactly?"""
     name = "float"
 
     def random(self, rng: Random) -> float:
@@ -72,10 +76,10 @@ class Floats(Leaf):
         if how < 0.3:
             return float(rng.randint(-10, 10))
         if how < 0.7:
-            return round(rng.uniform(-10, 10), rng.randint(1, 3))
+            return self.fit(round(rng.uniform(-10, 10), rng.randint(1, 3)))
         if how < 0.9:
-            return rng.uniform(-1000, 1000)
-        return rng.choice((0.1, 0.2, 0.3, 1e16, -1e16, 1.0, 1e-9, 1e300, 0.7))
+            return self.fit(rng.uniform(-1000, 1000))
+        return self.fit(rng.choice((0.1, 0.2, 0.3, 1e16, -1e16, 1.0, 1e-9, 1e300, 0.7)))
 
     def pooled(self, rng: Random, pool: Pool) -> float:
         numbers = (*pool.floats, *map(float, (n for n in pool.ints if abs(n) < 1e15)))
@@ -84,21 +88,32 @@ class Floats(Leaf):
         value = rng.choice(numbers)
         how = rng.random()
         if how < 0.5:
-            return value
+            return self.fit(value)
         if how < 0.8:
-            return value + rng.choice((-1.0, 1.0, 0.5, -0.5))
-        return math.nextafter(value, rng.choice((math.inf, -math.inf)))
+            return self.fit(value + rng.choice((-1.0, 1.0, 0.5, -0.5)))
+        return self.fit(math.nextafter(value, rng.choice((math.inf, -math.inf))))
 
     def mutated(self, value: float, rng: Random) -> float:
-        return value + rng.choice((-1.0, 1.0))
+        return self.fit(value + rng.choice((-1.0, 1.0)))
 
     def simpler(self, value: float) -> Iterator[float]:
         if not math.isfinite(value):
             yield from (0.0, 1.0)
             return
-        for each in dict.fromkeys((0.0, 1.0, 0.1, 0.5, float(round(value)), round(value, 1), abs(value))):
+        tried = (0.0, 1.0, 0.1, 0.5, float(round(value)), round(value, 1), abs(value))
+        for each in dict.fromkeys(map(self.fit, tried)):
             if _float_size(each) < _float_size(value):
                 yield each
+
+    def fit(self, value: float) -> float:
+        """The number itself, or the nearest one of 32 bits."""
+        if not self.single or not math.isfinite(value):
+            return value
+        try:
+            (held,) = struct.unpack("<f", struct.pack("<f", value))
+        except OverflowError:
+            return math.copysign(_LARGEST_SINGLE, value)
+        return float(held)
 
 
 def _float_size(value: float) -> tuple[int, float, bool]:
@@ -209,16 +224,24 @@ class Moments(Domain):
 @dataclass(frozen=True)
 class Decimals(Domain):
     places: int = 2
+    digits: int = 38
+    """How many digits there may be, those behind the point among them."""
     name = "Decimal"
 
     def random(self, rng: Random) -> Decimal:
-        return Decimal(rng.choice((rng.randint(-20, 20), rng.randint(-100_000, 100_000)))).scaleb(-self.places)
+        most = min(100_000, 10**self.digits - 1)
+        return self._scaled(rng.choice((rng.randint(-min(20, most), min(20, most)), rng.randint(-most, most))))
 
     def pooled(self, rng: Random, pool: Pool) -> Decimal:
         value = Ints().pooled(rng, pool) if pool.ints else None
-        return self.random(rng) if value is None or abs(value) > 10**9 else Decimal(value)
+        if value is None or abs(value) >= 10 ** min(9, self.digits - self.places):
+            return self.random(rng)
+        return Decimal(value)
 
     def simpler(self, value: Decimal) -> Iterator[Decimal]:
         for each in (Decimal(0), Decimal(1)):
-            if abs(each) < abs(value):
+            if abs(each) < min(abs(value), 10 ** (self.digits - self.places)):
                 yield each
+
+    def _scaled(self, digits: int) -> Decimal:
+        return Decimal(digits).scaleb(-self.places)

@@ -20,6 +20,7 @@ from firesteel.operators.onspark.feeds import SECOND, Material
 from firesteel.operators.onspark.making import Maker, constants_of
 from firesteel.operators.onspark.model import About, Late
 from firesteel.operators.onspark.operator import SparkKind, SparkOperator
+from firesteel.operators.onspark.plan import plan_of
 from firesteel.operators.onspark.running import Runner
 from firesteel.operators.onspark.sinks import SinkRunner, empty_place
 from firesteel.operators.onspark.trying import Trying, imitation_of
@@ -164,14 +165,16 @@ def analyze(wanted: Wanted, session: Callable[[], SparkSession]) -> Findings:
 def examining(wanted: Wanted, session: Callable[[], SparkSession]) -> Iterator[Examiner]:
     """What tests the properties of an operator, one after the other."""
     operator = wanted.operator
-    about = About(operator, wanted.equal, wanted.delays or delays_for(operator), wanted.late)
+    delays = wanted.delays or delays_for(operator)
     maker = Maker(operator, wanted.sample, wanted.seed)
     imitation = imitation_of(operator)
     trying = None if imitation is None else Trying(operator, imitation)  # its process starts while Spark does
     try:
         kind = SinkRunner if operator.kind is SparkKind.SINK else Runner
         limit = max(5.0, min(60.0, wanted.seconds / 2))
-        runner = kind(session(), operator, seconds=limit, trying=trying)
+        spark = session()
+        about = About(operator, wanted.equal, delays, wanted.late, plan=plan_of(spark, operator))
+        runner = kind(spark, operator, seconds=limit, trying=trying)
         yield Examiner(about, runner, maker, wanted.shrinks, pauses_of(wanted, about))
     finally:
         if trying is not None:
@@ -215,6 +218,8 @@ def _examined(wanted: Wanted, names: list[str], examiner: Examiner, material: Ma
         known = settled_by_others(name, wanted.operator, done) if in_order else None
         if known is not None:
             done[name] = known
+        elif (why := untold(name, examiner.about)) is not None:
+            done[name] = Finding(name, Verdict.INCONCLUSIVE, why=why)
         elif examiner.broken:
             done[name] = Finding(name, Verdict.INCONCLUSIVE, why=examiner.broken)
         elif material is not None:
@@ -224,6 +229,24 @@ def _examined(wanted: Wanted, names: list[str], examiner: Examiner, material: Ma
             share = max(_LEAST_SECONDS, left if number + 1 == len(names) else 1.5 * left / (len(names) - number))
             done[name] = examiner.answer(name, Budget(wanted.tests, time.monotonic() + share))
     return list(done.values())
+
+
+def untold(property: str, about: About) -> str | None:
+    """Why no run would say anything about a property, as the plan shows; None if one might."""
+    plan = about.plan
+    match property:
+        case _ if plan is None:
+            return None
+        case "late_safe" if not plan.watermark:
+            return "it has no watermark, so no record is late: nothing is dropped"
+        case "commutative" | "batch_independent" if (
+            about.operator.output_mode == "update"
+            and about.operator.key
+            and not plan.tells_rows_apart(about.operator.key)
+        ):
+            return "in update mode the last row of each group counts, and a row does not say which group it is of"
+        case _:
+            return None
 
 
 def settled_by_others(name: str, operator: SparkOperator, done: dict[str, Finding]) -> Finding | None:

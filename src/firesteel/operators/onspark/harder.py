@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from firesteel.evidence.onspark import Grew, OnSpark, Step, Unlike
@@ -31,11 +32,14 @@ from firesteel.operators.onspark.model import (
 from firesteel.operators.onspark.operator import Port
 from firesteel.operators.onspark.records import keeps_columns, null_safe, total
 from firesteel.values.records import canonical, named
+from firesteel.values.schemas.fit import misfit
 
 _LONG_AGO = timedelta(days=3650)
-_APART = timedelta(days=1000)
-"""No window, watermark or TTL that anybody writes is as long."""
-FEW_KEYS = 2
+_APART = timedelta(days=500)
+"""No window, watermark or TTL that anybody writes is as long. All keys together lie within the years of pandas."""
+_BATCHES, _AT_ONCE = 8, 16
+"""A batch has several keys, so that what keeps a fixed number of them, up to 64, is full after half of the batches."""
+FEW_KEYS = _BATCHES // 4 * _AT_ONCE
 
 
 def non_blocking(about: About, material: Material) -> Iterator[Question]:
@@ -59,7 +63,12 @@ def _withheld(about: About, port: Port, mine: Material, record: Step, other: Por
     What is released has to be the same whatever the record holds: else it is made of it. And no record on the port
     itself may release it.
     """
-    changed = (other.name, _changed(record[1], other, port.columns))
+    same_in = about.operator.key or port.columns  # a record with another key would meet none of the port's
+    changed = (other.name, _changed(record[1], other, same_in))
+    is_another = all(
+        name in same_in or canonical(new) != canonical(old)
+        for name, new, old in zip(other.columns, changed[1], record[1], strict=True)
+    )
     own_time = _at_the_time_of(mine[-1], port, record, other)
     first = one_by_one(mine)
     held = about.firing((*first, (record,)))
@@ -79,7 +88,8 @@ def _withheld(about: About, port: Port, mine: Material, record: Step, other: Por
             return None
         if any(_are_of((row,), (record,), other) for row in rows):
             return None  # it may be the record that came last
-        same = changed != record and released == others[0]
+        # A row may carry any value of the record that stayed as it was.
+        same = changed != record and is_another and released == others[0]
         if not same and not (from_port and not _only_of(other, port) & _columns(rows)):
             return None
         return Unlike(before.fed(about.operator, gave[4].rows), held.fed(about.operator, rows))
@@ -87,26 +97,45 @@ def _withheld(about: About, port: Port, mine: Material, record: Step, other: Por
     return Question((held, again, alone, itself, before), judge, port.name)
 
 
-def _changed(row: tuple[Any, ...], port: Port, shared: Sequence[str]) -> tuple[Any, ...]:
-    """The row with other values in the columns that the ports do not share."""
+def _changed(row: tuple[Any, ...], port: Port, kept: Sequence[str]) -> tuple[Any, ...]:
+    """The row with other values in the columns that are not kept, and another time."""
     return tuple(
-        value if name in shared and place != port.time else _another(value)
-        for place, (name, value) in enumerate(zip(port.columns, row, strict=True))
+        value if field.name in kept and place != port.time else another(value, field.dataType)
+        for place, (field, value) in enumerate(zip(port.schema.fields, row, strict=True))
     )
 
 
-def _another(value: Any) -> Any:
+def another(value: Any, kind: Any) -> Any:
+    """Another value of a type; the same one where none is known."""
+    found = (each for each in _others(value) if canonical(each) != canonical(value))
+    return next((each for each in found if misfit(each, kind, nullable=False) is None), value)
+
+
+def _others(value: Any) -> tuple[Any, ...]:
+    """Values that are not this one, most of them; one of them fits the type."""
     match value:
-        case bool() | None:
-            return value
-        case int() | float():
-            return value + 1
+        case bool():
+            return (not value,)
+        case int():
+            return value + 1, value - 1
+        case float():
+            return value + 1, 0.0, 1.0
+        case Decimal():
+            return value + 1, Decimal(0), Decimal("0.1")
         case str():
-            return f"{value}z"
-        case _ if hasattr(value, "year") and hasattr(value, "hour"):
-            return value + timedelta(seconds=1)
+            return f"{value}z", value[:-1]
+        case bytes() | bytearray():
+            return (bytes(value) + b"z",)
+        case datetime():
+            return value + timedelta(seconds=1), value - timedelta(seconds=1)
+        case date():
+            return value + timedelta(days=1), value - timedelta(days=1)
+        case list() | tuple():
+            return ([*value, value[-1]], []) if value else ()
+        case dict():
+            return ({},)
         case _:
-            return value
+            return ()
 
 
 def _at_the_time_of(step: Step, port: Port, record: Step, other: Port) -> Step:
@@ -169,21 +198,25 @@ def late_safe(about: About, material: Material) -> Iterator[Question]:
 
 
 def state_bounded(about: About, material: Material) -> Iterator[Question]:
-    """As much state is kept after four times as many keys that are over: a watermark or a TTL lets it go.
+    """As much state is kept after four times as many keys that are over: a watermark or a TTL lets it go. State that
+    grows up to some number of keys and then no more is bounded, if that is reached within the keys of the test.
 
     `dropDuplicatesWithinWatermark` has it. `dropDuplicates` without the event time among its columns does not have it.
     """
     first = {name: (name, row) for name, row in reversed(material)}
     if len(first) < len(about.operator.ports):
         return  # a watermark moves only with records on every port
-    batches = [tuple(_moved(about, step, number) for step in first.values()) for number in range(4 * FEW_KEYS)]
-    feed = replace(about.firing(tuple(batches)), state=True, interval=_APART / 10)
+    batches = [
+        tuple(_moved(about, step, _AT_ONCE * batch + key) for key in range(_AT_ONCE) for step in first.values())
+        for batch in range(_BATCHES)
+    ]
+    feed = replace(about.firing(tuple(batches)), state=True, interval=_APART)
 
     def judge(gave: Sequence[Gave]) -> OnSpark | None:
-        sizes = gave[0].state
-        if not sizes or sizes[-1] <= sizes[FEW_KEYS - 1]:
-            return None
-        return Grew(feed.fed(about.operator, ()), FEW_KEYS, sizes[FEW_KEYS - 1], sizes[-1])
+        sizes = gave[0].state[_BATCHES // 4 - 1 :: _BATCHES // 4]
+        if len(sizes) < 4 or not sizes[0] < sizes[1] < sizes[2] < sizes[3]:
+            return None  # it does not grow, or has grown to what it keeps
+        return Grew(feed.fed(about.operator, ()), FEW_KEYS, sizes[0], sizes[3])
 
     yield Question((feed,), judge)
 
@@ -195,8 +228,7 @@ def _moved(about: About, step: Step, number: int) -> Step:
     row = list(step[1])
     for place, name in enumerate(port.columns):
         if place == port.time:
-            start = row[place].replace(year=2000, month=1, day=1)
-            row[place] = start + number * _APART
+            row[place] = row[place].replace(year=2000, month=1, day=1) + number * _APART
         elif name in keys:
             row[place] = _numbered(row[place], number)
     return step[0], tuple(row)

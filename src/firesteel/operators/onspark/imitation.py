@@ -37,6 +37,8 @@ class Imitation:
     time_mode: str
     delay: int = 0
     """How far the watermark is behind, in milliseconds."""
+    in_rows: bool = False
+    """Does the code take and give rows, and not frames of pandas?"""
 
     def __call__(self, batches: Sequence[Sequence[tuple[Any, ...]]], interval: int, close: bool) -> Any:
         from firesteel.operators.sending import cloudpickle
@@ -68,9 +70,9 @@ class Imitation:
                 groups.setdefault(tuple(row[place] for place in places), []).append(row)
         code = pickle.loads(sent)
         ordered = sorted(groups.items(), key=lambda item: repr(item[0]))
-        calls = kept.calls(code, [(key, self._frame(group)) for key, group in ordered])
-        for frame in calls:
-            yield from self._rows(frame)
+        given = self._as_rows if self.in_rows else self._frames
+        for made in kept.calls(code, [(key, given(group)) for key, group in ordered]):
+            yield from [self._row(made)] if self.in_rows else self._rows(made)
 
     def _place(self, name: str) -> int:
         return [each for each, _ in self.columns].index(name)
@@ -81,23 +83,37 @@ class Imitation:
             return _FAR
         return round((value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp() * 1000)
 
-    def _frame(self, rows: Sequence[tuple[Any, ...]]) -> Any:
+    def _as_rows(self, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
+        from pyspark.sql import Row
+
+        make = Row(*[name for name, _ in self.columns])
+        kinds = [kind for _, kind in self.columns]
+        return [make(*[_without_zone(each, kind) for each, kind in zip(row, kinds, strict=True)]) for row in rows]
+
+    def _row(self, row: Any) -> tuple[Any, ...]:
+        return tuple(_plain(value, kind) for value, (_, kind) in zip(row, self.output, strict=True))
+
+    def _frames(self, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
         import pandas
 
         made = {}
         for place, (name, kind) in enumerate(self.columns):
             values = [row[place] for row in rows]
-            if kind == "timestamp":
-                values = [each and each.astimezone(UTC).replace(tzinfo=None) for each in values]
+            values = [_without_zone(each, kind) for each in values]
             known = _PANDAS.get(kind) if None not in values else None
             made[name] = pandas.Series(values, dtype=known)
-        return pandas.DataFrame(made)
+        return [pandas.DataFrame(made)]
 
     def _rows(self, frame: Any) -> Iterator[tuple[Any, ...]]:
         names = [name for name, _ in self.output]
         chosen = frame[names] if set(names) <= set(frame.columns) else frame
         for row in chosen.itertuples(index=False, name=None):
-            yield tuple(_plain(value, kind) for value, (_, kind) in zip(row, self.output, strict=True))
+            yield self._row(row)
+
+
+def _without_zone(value: Any, kind: str) -> Any:
+    """A moment as Spark hands it to Python: in UTC, where our sessions are, and without saying so."""
+    return value.astimezone(UTC).replace(tzinfo=None) if value is not None and kind == "timestamp" else value
 
 
 def _plain(value: Any, kind: str) -> Any:
@@ -125,8 +141,8 @@ class _Handle:
         self._timers: dict[Any, set[int]] = {}
         self._held: dict[tuple[str, Any], dict[Any, tuple[Any, int]]] = {}
 
-    def calls(self, processor: Any, groups: Sequence[tuple[Any, Any]]) -> Iterator[Any]:
-        """The frames that a batch makes."""
+    def calls(self, processor: Any, groups: Sequence[tuple[Any, list[Any]]]) -> Iterator[Any]:
+        """The frames, or the rows, that a batch makes."""
         from pyspark.sql.streaming.stateful_processor import ExpiredTimerInfo, TimerValues
 
         processor.init(self)
@@ -134,8 +150,8 @@ class _Handle:
             self._time_mode, (self.now, self.watermark)
         )
         values = TimerValues(clock, mark)
-        for self.key, frame in groups:
-            yield from processor.handleInputRows(self.key, iter([frame]), values) or ()
+        for self.key, given in groups:
+            yield from processor.handleInputRows(self.key, iter(given), values) or ()
         until = self.now if self._time_mode == "processingTime" else self.watermark
         for key, at in sorted(((key, at) for key, ats in self._timers.items() for at in ats), key=repr):
             if at <= until and at in self._timers.get(key, ()):
@@ -266,10 +282,10 @@ class _Groups:
     _held: dict[Any, tuple[Any, int]] = field(default_factory=dict)
     """By key: the value, and when it times out; -1 where it does not."""
 
-    def calls(self, function: Any, groups: Sequence[tuple[Any, Any]]) -> Iterator[Any]:
+    def calls(self, function: Any, groups: Sequence[tuple[Any, list[Any]]]) -> Iterator[Any]:
         """The frames that a batch makes."""
-        for key, frame in groups:
-            yield from self._call(function, key, [frame], False)
+        for key, frames in groups:
+            yield from self._call(function, key, frames, False)
         until = self.now if self.time_mode == "processingTime" else self.watermark
         met = {key for key, _ in groups}
         for key, (_, due) in sorted(self._held.items(), key=repr):

@@ -259,7 +259,7 @@ class Maker:
             case d.Ints():
                 return tuple(each for each in self._pool.ints if domain.low <= each <= domain.high)
             case d.Floats():
-                return self._pool.floats
+                return tuple(map(domain.fit, self._pool.floats))
             case d.Texts():
                 return self._pool.strings
             case _:

@@ -4,27 +4,31 @@
 |---|---|---|---|
 | a firing is | one record, alone in its micro-batch | a one-row input for selectivity, else all | a batch |
 | the output is | what comes out until Spark is idle | the result | what `read` sees in the end |
-| stateless: not dependent on | earlier batches | (does not apply) | (does not apply) |
+| stateless: not dependent on | earlier batches | (does not apply) | earlier batches |
 | commutative: not dependent on the order of | the records of a port | rows and partitions | batches |
 | partition_isolated: not dependent on | records with other keys | rows with other keys | rows with other keys |
 
 Outputs are compared as multisets. What is there in the end is, in append mode, all that came out; in complete mode the
-last table; in update mode the last row of each key. Firings by themselves are looked at as they are. Event time ends
-with a run, so that the last windows come out, but not where a firing is looked at.
+last table. In update mode it is the last row of each group of an aggregate, as its plan says, and the last row of each
+key of code with state; what has neither replaces no row. Where nothing in a row says which one it replaces, runs of
+other batches cannot be compared. Firings by themselves are looked at as they are. Event time ends with a run, so that
+the last windows come out, but not where a firing is looked at.
 
 A material is a list of records, each with its port. A property makes questions of it: some runs, and a judgement.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate, pairwise
 from typing import Any, Literal, TypeAlias
 
 from firesteel.evidence.onspark import Fired, OnSpark, Step, Unlike
 from firesteel.operators.comparing import Pair, Side, differ
 from firesteel.operators.onspark.feeds import (
+    LONG,
     SECOND,
     Feed,
     Gave,
@@ -36,6 +40,7 @@ from firesteel.operators.onspark.feeds import (
     one_by_one,
 )
 from firesteel.operators.onspark.operator import SparkKind, SparkOperator
+from firesteel.operators.onspark.plan import Output, Plan, Replaces
 from firesteel.perturb.changes import Restart, RowOrder, ShuffleOrder, ShufflePartitions, Variant
 from firesteel.values.equality import EXACT, Equality
 from firesteel.values.records import canonical, named
@@ -56,6 +61,8 @@ class About:
     """What is claimed of records that come too late."""
     pause: timedelta = SECOND
     """The pause between records of runs that are not about pauses."""
+    plan: Plan | None = None
+    """What the plan says, where there is one."""
 
     def differ(self, left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
         """Are two outputs different multisets?"""
@@ -67,17 +74,41 @@ class About:
             case "complete":
                 return next((rows for rows in reversed(gave.instants) if rows), ())  # an empty batch has no table
             case "update" if self.operator.key:
-                last = {canonical(self.key_of(row)): row for row in gave.rows}
-                return tuple(last.values())
+                places = self._places(gave)
+                if None in places:
+                    return gave.rows  # nothing says which of them are over
+                return tuple(dict(zip(places, gave.rows, strict=True)).values())
             case _:
                 return gave.rows
+
+    def is_told(self, gave: Gave) -> bool:
+        """Does the output say what is there in the end?"""
+        return self.operator.output_mode != "update" or not self.operator.key or None not in self._places(gave)
+
+    def _places(self, gave: Gave) -> list[Any]:
+        """In update mode, what every row has in common with those that it replaces; None where it does not say it."""
+        return [self._place(row, number) for number, row in enumerate(gave.rows)]
+
+    def _place(self, row: Any, number: int) -> Any:
+        name, columns = _named_output(row)
+        output = None if self.plan is None else self.plan.of(name)
+        match output:
+            case Output(Replaces.NONE):
+                return name, number
+            case Output(Replaces.UNKNOWN):
+                return None
+            case Output(Replaces.GROUP, groups) if columns is not None:
+                return name, canonical(tuple(columns[each] for each in groups))
+            case _:
+                key = self.key_of(row)
+                return None if key is None else (name, canonical(key))
 
     def key_of(self, row: Any) -> tuple[Any, ...] | None:
         """The key of an output row; None where it does not have one."""
         key = self.operator.key
         if self.operator.plain and type(row) is tuple:
             return row[: len(key)]
-        columns = named(row[1] if type(row) is tuple else row)
+        _, columns = _named_output(row)
         if columns is None or any(each not in columns for each in key):
             return None
         return tuple(columns[each] for each in key)
@@ -91,6 +122,11 @@ class About:
         """A run that is looked at in the end. With long pauses, time goes on until what waits has come out."""
         after = () if self.pause == SECOND else ((), ())
         return Feed((*batches, *after), interval=self.pause, dealt=dealt)
+
+
+def _named_output(row: Any) -> tuple[str | None, Mapping[str, Any] | None]:
+    """The name of the output that a row is of, where there are several; and its columns."""
+    return (row[0], named(row[1])) if type(row) is tuple and len(row) == 2 else (None, named(row))
 
 
 @dataclass(frozen=True)
@@ -109,8 +145,11 @@ Asking: TypeAlias = Callable[[About, Material], Iterator[Question]]
 
 def same_in_the_end(about: About, left: Feed, right: Feed, port: str | None = None) -> Question:
     """Two runs after which the same has to be there."""
+    cut_alike = left.batches == right.batches
 
     def judge(gave: Sequence[Gave]) -> OnSpark | None:
+        if not cut_alike and not all(map(about.is_told, gave)):
+            return None
         mine, theirs = about.in_the_end(gave[0]), about.in_the_end(gave[1])
         if not about.differ(mine, theirs):
             return None
@@ -187,11 +226,12 @@ def stateless(about: About, material: Material) -> Iterator[Question]:
     `where` has it. `groupBy("k").count()` does not have it.
     """
     last = material[-1]
-    alone = about.firing(((last,),))
-    for before in distinct((material, (last, last))):
-        after = about.firing(one_by_one(before))
+    for before in distinct((material[:-1], (last,))):
+        earlier = one_by_one(before)
+        after = about.firing((*earlier, (last,)))
+        alone = about.firing((*[()] * len(earlier), (last,)))  # it comes when it came before
 
-        def judge(gave: Sequence[Gave], after: Feed = after) -> OnSpark | None:
+        def judge(gave: Sequence[Gave], alone: Feed = alone, after: Feed = after) -> OnSpark | None:
             mine, theirs = gave[0].instants[-1], gave[1].instants[-1]
             if not about.differ(mine, theirs):
                 return None
@@ -209,6 +249,8 @@ def commutative(about: About, material: Material) -> Iterator[Question]:
         yield from order_independent(about, material)
         yield from partition_independent(about, material)
         return
+    if len(material) > LONG:
+        return  # its equal records share batches, and in another order others would
     whole = about.feed(one_by_one(material))
     for port in about.operator.ports:
         places = [place for place, (name, _) in enumerate(material) if name == port.name]
@@ -276,22 +318,50 @@ def batch_independent(about: About, material: Material) -> Iterator[Question]:
     A count per key in update mode has it. A count of each batch does not have it.
     """
     ordered = in_time(about.operator, material)
-    whole = Feed(one_by_one(ordered))  # with long pauses, records of other batches would come at another time
-    for other in distinct((at_once(ordered), in_halves(ordered))):
+    cuts = _cuts(about.operator, ordered)
+    middle = min(cuts, key=lambda cut: abs(2 * cut - len(ordered) - 1), default=len(ordered))
+    whole = Feed(_cut(ordered, cuts))  # with long pauses, records of other batches would come at another time
+    for other in distinct((at_once(ordered), _cut(ordered, [middle]))):
         if other != whole.batches:
             yield same_in_the_end(about, whole, Feed(other))
 
 
 def in_time(operator: SparkOperator, material: Material) -> Material:
     """The records in the order of their event time."""
+    moments = [_moment(operator, step) for step in material]
+    timed = [(moment, place) for place, moment in enumerate(moments) if moment is not None]
+    ordered = iter(sorted(timed))
+    return tuple(step if moments[place] is None else material[next(ordered)[1]] for place, step in enumerate(material))
 
-    def moment(step: Step) -> Any:
-        place = operator.port(step[0]).time
-        return None if place is None else step[1][place]
 
-    timed = [step for step in material if moment(step) is not None]
-    ordered = iter(sorted(timed, key=lambda step: str(moment(step))))
-    return tuple(next(ordered) if moment(step) is not None else step for step in material)
+def _moment(operator: SparkOperator, step: Step) -> datetime | None:
+    """The event time of a record. One without a zone is in UTC, as our sessions are."""
+    place = operator.port(step[0]).time
+    value: datetime | None = None if place is None else step[1][place]
+    return value if value is None or value.tzinfo is not None else value.replace(tzinfo=UTC)
+
+
+def _cuts(operator: SparkOperator, ordered: Material) -> list[int]:
+    """Where records in the order of event time may be cut into batches.
+
+    Not between two of the same time: with a watermark of 0 seconds, the second would come too late.
+    """
+    moments = [_moment(operator, step) for step in ordered]
+    ends = accumulate(len(batch) for batch in one_by_one(ordered))
+    return [
+        cut
+        for cut in ends
+        if cut < len(ordered)
+        and (
+            (before := next((each for each in reversed(moments[:cut]) if each is not None), None)) is None
+            or before != next((each for each in moments[cut:] if each is not None), None)
+        )
+    ]
+
+
+def _cut(material: Material, cuts: Sequence[int]) -> tuple[tuple[Step, ...], ...]:
+    places = (0, *(cut for cut in cuts if cut < len(material)), len(material))
+    return tuple(tuple(material[start:end]) for start, end in pairwise(places))
 
 
 def _in_batches(about: About, material: Material) -> tuple[tuple[Step, ...], ...]:

@@ -99,7 +99,11 @@ class SinkRunner(Runner):
     def _written(self, feed: Feed, run: Callable[[SparkSession, Case, Write, Running], None]) -> Result:
         place = empty_place(self.operator)
         try:
-            run(self.spark, self._case(feed), _writing(self.operator.function, place), self._how(feed))
+            case = self._case(feed)
+        except InvalidArgument as error:  # a row of the sample that does not fit the schema
+            return Failed(str(error), always=True)
+        try:
+            run(self.spark, case, _writing(self.operator.function, place), self._how(feed))
         except SubjectFailure as failure:
             return Failed(str(failure), always=not failure.depends_on_case, hangs=failure.hangs)
         try:

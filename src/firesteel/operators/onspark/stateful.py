@@ -1,4 +1,4 @@
-"""Operators with state in Python: processors of `transformWithStateInPandas`, functions of `applyInPandasWithState`.
+"""Operators with state in Python: processors of `transformWithState`, functions of `applyInPandasWithState`.
 
 Each is a transformation that groups its input by the key and hands the groups to the user's code.
 """
@@ -49,10 +49,14 @@ class Processing:
     by: Grouped
     factory: Callable[[], Any]
     initial_state: Callable[[SparkSession], DataFrame] | None = None
+    rows: bool = False
+    """Does it take and give rows, and not frames of pandas?"""
 
     def __call__(self, frame: DataFrame) -> DataFrame:
         initial = None if self.initial_state is None else self.initial_state(frame.sparkSession).groupBy(*self.by.key)
-        made: DataFrame = self.by.groups(frame).transformWithStateInPandas(
+        groups = self.by.groups(frame)
+        transform = groups.transformWithState if self.rows else groups.transformWithStateInPandas
+        made: DataFrame = transform(
             self.factory(), self.by.output, self.by.output_mode.capitalize(), _TIME_MODES[self.by.time_mode], initial
         )
         return made
@@ -83,8 +87,10 @@ def processor(
     time_mode: TimeMode = "none",
     initial_state: Callable[[SparkSession], DataFrame] | None = None,
     watermark: str = "0 seconds",
+    rows: bool = False,
 ) -> SparkOperator:
-    """A `StatefulProcessor` for `transformWithStateInPandas`: its class, or a function that makes one.
+    """A `StatefulProcessor` for `transformWithStateInPandas`: its class, or a function that makes one. With `rows=True`
+    it is one for `transformWithState`, which takes and gives rows.
 
     `initial_state` is a function of the session that gives the DataFrame to start from. With `time_mode="eventTime"`
     the first TIMESTAMP column is the event time, and `watermark` how late a record may come. Its timers and its TTL run
@@ -106,7 +112,7 @@ def processor(
             "initial_state=lambda spark: spark.createDataFrame(...)"
         )
     ports, by = _common(key, input, output, output_mode, time_mode, watermark)
-    made = Processing(by, factory, initial_state)
+    made = Processing(by, factory, initial_state, bool(rows))
     return SparkOperator(SparkKind.PROCESSOR, made, ports, by.key, output_mode, user=factory, waits=by.waits)
 
 

@@ -36,10 +36,10 @@ _IMITATED = (RowOrder, ShuffleOrder, ShufflePartitions)
 def imitation_of(operator: SparkOperator) -> Imitation | None:
     """An operator as a function of batches in Python; None where that is not possible."""
     match operator.function:
-        case Processing(by, factory, None):
+        case Processing(by, factory, None, in_rows):
             code, is_processor = factory, True
         case StateFunction(by, function):
-            code, is_processor = function, False
+            code, is_processor, in_rows = function, False, False
         case _:
             return None
     output = schemas.parse(by.output)
@@ -48,7 +48,7 @@ def imitation_of(operator: SparkOperator) -> Imitation | None:
     delay = durations.duration(by.watermark, "watermark", zero=True) // timedelta(milliseconds=1)
     time = by.time if by.time_mode == "eventTime" else None
     given = _columns(operator.ports[0].schema)
-    return Imitation(code, is_processor, by.key, given, _columns(output), time, by.time_mode, delay)
+    return Imitation(code, is_processor, by.key, given, _columns(output), time, by.time_mode, delay, in_rows)
 
 
 def _columns(schema: StructType) -> tuple[tuple[str, str], ...]:
