@@ -218,6 +218,8 @@ def _java_options(private: Path) -> list[str]:
         # Without that compiler the JVM reserves 48 MB for compiled code. Spark compiles code for every query, so some
         # minutes of tests fill it, and from then on everything is interpreted.
         "-XX:ReservedCodeCacheSize=512m",
+        # Its frames are larger, too. A task with a long lineage is read recursively, and an overflow ends the JVM.
+        "-Xss4m",
         # Hadoop runs chmod for every file of a checkpoint; this way of starting a process needs one program less.
         "-Djdk.lang.Process.launchMechanism=VFORK",
         f"-Dlog4j2.configurationFile={_log_settings(private).as_uri()}",
