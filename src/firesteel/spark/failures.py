@@ -11,6 +11,8 @@ from firesteel.errors import InvalidArgument
 from firesteel.spark.session.stderr import last_words
 from firesteel.values.traces import Instant, Trace
 
+_TRACEBACK = "Traceback (most recent call last)"
+
 
 class SubjectFailure(Exception):
     """The subject raised, hung, or returned something else than a stream; `trace` is how far it came."""
@@ -70,7 +72,7 @@ def root_cause(error: BaseException) -> str:
         java = java.getCause()
     texts.append(str(error) or type(error).__name__)
     for text in texts:
-        if "Traceback (most recent call last)" in text:
+        if _TRACEBACK in text:
             return _with_way_out(_last_line_of_traceback(text))
     return _first_line(texts[-2] if len(texts) > 1 else texts[0])
 
@@ -97,12 +99,17 @@ def _java_exception(error: BaseException) -> Any:
 
 
 def _last_line_of_traceback(text: str) -> str:
-    """`ValueError: boom` from the traceback that a Python worker sent."""
-    lines = text[text.index("Traceback (most recent call last)") :].splitlines()
+    """`ValueError: boom` from the traceback that a Python worker sent.
+
+    Where a function of `foreachBatch` met with the failure of a worker, that has a traceback of its own, after it.
+    """
+    _, begin, after = text.partition(_TRACEBACK)
+    lines = after.splitlines()
     for line in lines[1:]:
         if line and not line.startswith((" ", "\t")):
-            return line.strip()
-    return lines[-1].strip()
+            inner = _TRACEBACK in after and "PythonException: " in line
+            return _last_line_of_traceback(after) if inner else line.strip()
+    return (lines or [begin])[-1].strip()
 
 
 def _with_way_out(line: str) -> str:
