@@ -337,14 +337,14 @@ def right_rank(spark):
 @planted("ties-in-window")
 def wrong_running_sum(spark):
     until_here = Window.partitionBy("k").orderBy("s").rowsBetween(Window.unboundedPreceding, 0)
-    rows(spark).select("k", F.sum("k").over(until_here))
+    rows(spark).select("k", F.sum("x").over(until_here))
 
 
 @planted("ties-in-window")
 def right_running_sum(spark):
     until_here = Window.partitionBy("k").orderBy("s").rangeBetween(Window.unboundedPreceding, 0)
-    rows(spark).select("k", F.sum("k").over(until_here), F.dense_rank().over(Window.orderBy("s")))
-    rows(spark).select("k", F.sum("k").over(Window.partitionBy("k").rowsBetween(*EVERYTHING)))
+    rows(spark).select("k", F.sum("x").over(until_here), F.dense_rank().over(Window.orderBy("s")))
+    rows(spark).select("k", F.sum("x").over(Window.partitionBy("k").rowsBetween(*EVERYTHING)))
 
 
 @planted("distinct-on-too-little")
@@ -667,7 +667,20 @@ def wrong_twice_inside(spark):
 @planted("nondeterministic-udf-twice")
 def right_used_in_columns(spark):
     draw = F.udf(lambda s: random.random(), "double")
-    rows(spark).withColumn("r", draw("s")).withColumn("t", F.col("r") + 1)
+    drawn = rows(spark).withColumn("r", draw("s")).withColumn("t", F.col("r") + 1)
+    drawn.groupBy("k").agg(F.max("r"), F.sum("t").alias("t")).where("t < 0.5")
+
+
+@planted("nondeterministic-udf-twice")
+def wrong_twice_later(spark):
+    draw = F.udf(lambda s: random.random(), "double")
+    rows(spark).withColumn("r", draw("s")).withColumn("t", F.col("r") + 1).where("t < 1.5")
+
+
+@planted("nondeterministic-udf-twice")
+def right_after_a_limit(spark):
+    draw = F.udf(lambda s: random.random(), "double")
+    rows(spark).withColumn("r", draw("s")).limit(3).where("r < 0.5")
 
 
 @planted("uncached-reuse")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from firesteel.model.lint.flows import Reason, Touch
 from firesteel.model.lint.levels import Facts
@@ -13,12 +13,16 @@ from firesteel.spark.plans.tree import Expression, Node
 from firesteel.values.programs import Action, Api, Operation
 
 _EFFECTS = frozenset({"foreach", "foreachPartition", "foreachBatch", "foreachRDD"})
+_PASSED_BY_FILTERS = frozenset(
+    {"Project", "Filter", "SubqueryAlias", "View", "ResolvedHint", "Sort", "Join", "Generate"}
+    | {"Repartition", "RepartitionByExpression"}
+)
 _DRAWING = frozenset({"sample", "sampleBy", "sampleByKey", "randomSplit", "takeSample"})
 _COMPUTED_AGAIN = frozenset({"luck-in-function", "random-after-shuffle", "sample-after-shuffle"})
 
 
 def _twice(facts: Facts) -> Iterable[Found]:
-    """Functions that hang on luck, whose result is both kept by and shown: Spark calls them for each of the two.
+    """Functions that hang on luck, where rows are kept by the result and show it: Spark calls them for each of the two.
 
     Spark pushes a filter down through what computes its columns, and then computes them again for the filter. In
     several columns it computes a function once.
@@ -26,10 +30,10 @@ def _twice(facts: Facts) -> Iterable[Found]:
     for root in _roots(facts):
         for node in root.walk():
             for alias in node.expressions_of("projectList") if node.kind == "Project" else ():
-                if any(_is_undeclared_luck(facts, one) for one in alias.walk()) and _is_used_twice(root, alias):
+                if any(_is_undeclared_luck(facts, one) for one in alias.walk()) and _is_used_twice(root, node, alias):
                     yield Found(
-                        f"rows are kept by the column {alias.name}, which is used besides. Spark may call its "
-                        "function, which hangs on luck, once for each: they see other values",
+                        f"rows are kept by the column {alias.name}, or by what is made of it, and show it. Spark may "
+                        "call its function, which hangs on luck, once for each: they see other values",
                         facts.plans.owner(node),
                     )
 
@@ -41,16 +45,36 @@ def _is_undeclared_luck(facts: Facts, one: Expression) -> bool:
     return called is not None and bool(causes_in(called))
 
 
-def _is_used_twice(root: Node, column: Expression) -> bool:
-    """Does a condition look at a column that is in the result, or that something else is made of?"""
-    conditions, others = 0, sum(1 for one in root.output if one.id == column.id)
-    for node in root.walk():
+def _is_used_twice(root: Node, project: Node, column: Expression) -> bool:
+    """Does a condition that Spark pushes down look at a column, or at what is made of it, and something else too?"""
+    ids, used = {column.id}, {column.id} & {one.id for one in root.output}
+    pushed = False
+    for node in reversed(list(root.walk())):  # what is below comes first
         for top in node.expressions:
-            if top.kind != "AttributeReference" and top.id != column.id:
-                uses = sum(1 for one in top.walk() if one.kind == "AttributeReference" and one.id == column.id)
-                conditions += uses if node.kind in ("Filter", "Join") else 0
-                others += uses if node.kind not in ("Filter", "Join") else 0
-    return conditions > 0 and others > 0
+            if top.kind == "AttributeReference" or top.id == column.id or not _reads(top, ids):
+                continue
+            if node.kind in ("Filter", "Join"):
+                pushed = pushed or _is_pushed_to(node, project)
+            else:
+                used.add(top.id)
+                ids |= {top.id} if node.kind == "Project" and top.id is not None else set()
+    return pushed and bool(used)
+
+
+def _reads(expression: Expression, ids: Set[int | None]) -> bool:
+    return any(one.kind == "AttributeReference" and one.id in ids for one in expression.walk())
+
+
+def _is_pushed_to(condition: Node, project: Node) -> bool:
+    """Is there nothing on the way down that rows are kept before?"""
+    waiting = [*condition.children]
+    while waiting:
+        node = waiting.pop()
+        if node is project:
+            return True
+        if node.kind in _PASSED_BY_FILTERS:
+            waiting += node.children
+    return False
 
 
 def _roots(facts: Facts) -> Iterator[Node]:

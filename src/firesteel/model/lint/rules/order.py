@@ -51,7 +51,7 @@ def _rdd_sorts(facts: Facts) -> Iterable[Found]:
             while at not in wanted and len(program.children[at]) == 1:
                 (at,) = program.children[at]
                 reader = program.operations[at]
-                if reader.name in SHUFFLING:
+                if reader.name in SHUFFLING and reader.name != "repartition":  # what is sorted is dealt out alike
                     yield Found(f"the order of this sort is lost in {reader.name}, which shuffles", operation.id)
                 if reader.name not in _NARROW:
                     break
