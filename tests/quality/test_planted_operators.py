@@ -168,11 +168,11 @@ def dropped_when_late(frame: Any) -> Any:
 
 
 def paired_by_place(left: Any, right: Any) -> Any:
-    return left.join(right, "k").withColumn("id", F.monotonically_increasing_id())
+    return left.withColumn("id", F.monotonically_increasing_id()).join(right, "k")
 
 
 def paired_by_content(left: Any, right: Any) -> Any:
-    return left.join(right, "k").withColumn("id", F.xxhash64("k", "a", "b"))
+    return left.withColumn("id", F.xxhash64("k", "a")).join(right, "k")
 
 
 def numbered_in_memory(frame: Any) -> Any:
