@@ -187,3 +187,15 @@ def test_several_sinks_see_the_same_rows():
     seen, frame = [], Frame(difference("a"))
     sinks.together(sinks.callback(seen.append), sinks.callback(seen.append))(frame, 0)
     assert [row["id"] for row in seen] == ["a", "a"]
+
+
+def test_a_query_is_stopped_after_its_first_difference(spark):
+    numbers = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 10).load()
+    kinds = numbers.selectExpr("if(value = 17, 'difference', 'shed') AS kind")
+    query = kinds.writeStream.foreachBatch(sinks.stop()).start()
+    try:
+        assert query.awaitTermination(60) is True
+    finally:
+        query.stop()
+    assert query.exception() is None
+    assert query.lastProgress["batchId"] >= 1  # the first one has none

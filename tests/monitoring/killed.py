@@ -24,12 +24,17 @@ def frames(spark, folder: Path):
     left, right = (rows.where(f"side = {side}").select("pair", "kind", "n", "ts") for side in (0, 1))
     return {
         "equivalence": fs.monitor_equivalence(left, right, dependence=fs.same_key("pair"), groups=3),
+        "unordered": fs.monitor_equivalence(
+            left, right, dependence=fs.unordered(), watermark=("ts", "2 seconds"), groups=3
+        ),
         "rule": fs.monitor(left, RULE, key="pair"),
     }
 
 
 def main(folder: Path, once: bool) -> None:
     spark = fs.session()
+    # A micro-batch for each file and no others, whenever a file is found: so the watermark of each is always the same.
+    spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
     queries = []
     for name, frame in frames(spark, folder).items():
         writer = frame.writeStream.format("parquet").option("path", str(folder / name))

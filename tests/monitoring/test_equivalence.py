@@ -5,10 +5,12 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql.streaming import StatefulProcessor
 
 import firesteel as fs
 from firesteel import Record
-from tests.monitoring.files import Files, started, written
+from tests.monitoring.files import Files, run, started, written
 from tests.monitoring.pairs import (
     ALONE,
     DEPENDENCES,
@@ -228,8 +230,6 @@ def test_what_is_shed_is_said_and_gives_no_false_alarm(found, pairs):
 
 @pytest.mark.slow
 def test_too_much_that_waits_stops_the_query_where_it_is_asked_to(found, files, tmp_path):
-    from pyspark.errors import StreamingQueryException
-
     stopping = fs.monitor_equivalence(
         *sides(files), dependence=fs.same_key("pair"), unmatched_at_most=5, overflow="stop"
     )
@@ -255,6 +255,117 @@ def test_unordered_as_a_matcher_that_is_finished(found, pairs):
     assert {row.kind for row in found["unordered"]} == {"unmatched"}
     ids = [row.id for row in found["unordered"]]
     assert len(set(ids)) == len(ids)
+
+
+def in_words(rows):
+    """What is said, without the places of rows: these hang on how the rows are spread."""
+    return Counter((row.kind, row.key, row.side, *map(str, (row.left, row.right))) for row in rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("partitions", "groups"), [(1, 1), (5, 16)])
+def test_other_partitions_give_the_same_verdicts(found, spark, files, tmp_path, partitions, groups):
+    name, before = "spark.sql.shuffle.partitions", spark.conf.get("spark.sql.shuffle.partitions")
+    left, right = (side.coalesce(1) if groups == 1 else side for side in sides(files))
+    frames = {
+        "same_key": fs.monitor_equivalence(left, right, dependence=fs.same_key("pair"), groups=groups),
+        "unordered": fs.monitor_equivalence(
+            left, right, dependence=fs.unordered(), watermark=("ts", "1 hour"), groups=groups
+        ),
+    }
+    try:
+        spark.conf.set(name, partitions)
+        for query in [started(frame, tmp_path / kind) for kind, frame in frames.items()]:
+            query.awaitTermination()
+    finally:
+        spark.conf.set(name, before)
+    for kind, frame in frames.items():
+        wanted = [row for row in found[kind] if row.kind != "progress"]
+        assert in_words(written(frame, tmp_path / kind)) == in_words(wanted)
+        assert len(wanted) > 50
+
+
+# --- a side that is silent, or late ---
+
+
+def timed(*numbers, side, pair=0):
+    """Rows for a file: one a second, numbered."""
+    return [(0, side, pair, "a", float(n), START + timedelta(seconds=n)) for n in numbers]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stops_after", [0, 1])
+def test_a_side_that_is_empty_or_stops(spark, tmp_path, stops_after):
+    files = Files(spark, tmp_path / "in", f"file INT, side INT, {SCHEMA}")
+    for number in range(3):
+        seconds = range(number * 10, number * 10 + 10)
+        left = [row for n in seconds for row in timed(n, side=0, pair=n % 5)]
+        right = [(row[0], 1, *row[2:]) for row in left] if number < stops_after else []
+        files.batch([*left, *right])
+    left, right = sides(files)
+    marked = files.stream().withWatermark("ts", "0 seconds")
+    of_one_source = [marked.where(f"side = {side}").select("pair", "kind", "n", "ts") for side in (0, 1)]
+    unordered = {"dependence": fs.unordered(), "groups": 2, "progress": True}
+    frames = {
+        "held back": fs.monitor_equivalence(left, right, watermark=("ts", "0 seconds"), **unordered),
+        "passed": fs.monitor_equivalence(*of_one_source, watermark="ts", **unordered),
+        "shed": fs.monitor_equivalence(left, right, dependence=fs.same_key("pair"), unmatched_at_most=4, groups=2),
+        "stop": fs.monitor_equivalence(
+            left, right, dependence=fs.same_key("pair"), unmatched_at_most=4, overflow="stop", groups=2
+        ),
+    }
+    queries = {name: started(frame, tmp_path / name) for name, frame in frames.items()}
+    with pytest.raises(StreamingQueryException, match="one side is ahead of the other, or stopped"):
+        queries.pop("stop").awaitTermination()
+    for query in queries.values():
+        query.awaitTermination()
+    found = {name: written(frames[name], tmp_path / name) for name in queries}
+    alone = 10 * (3 - stops_after)
+
+    # A side with a watermark of its own holds it back, and what the other one goes on with waits.
+    assert {row.kind for row in found["held back"]} == {"progress"}
+    last = {}
+    for row in sorted(found["held back"], key=lambda row: row.time):
+        last[row.id.rpartition("/")[2]] = row
+    assert sum(row.unmatched for row in last.values()) == alone
+    assert sum(row.matched for row in last.values()) == 10 * stops_after
+    assert all(row.lag > 0 for row in last.values())
+
+    # Where both sides have the watermark of their source, it goes on without the silent one.
+    unmatched = [row for row in found["passed"] if row.kind == "unmatched"]
+    assert {row.side for row in unmatched} == {"left"}
+    assert sorted(row.left.n for row in unmatched) == [float(n) for n in range(30 - alone, 30)]
+
+    assert {row.kind for row in found["shed"]} == {"shed"}
+    assert all(row.unmatched <= 2 for row in found["shed"])
+
+
+@pytest.mark.slow
+def test_a_row_that_comes_after_the_watermark_has_passed_it_is_reported_and_not_dropped(spark, tmp_path):
+    files = Files(spark, tmp_path / "in", f"file INT, side INT, {SCHEMA}")
+    files.batch([*timed(0, 100, side=0), *timed(100, side=1)])
+    files.batch([*timed(200, side=0), *timed(200, side=1)])  # now the watermark is at 100 s
+    files.batch([*timed(300, side=0), *timed(0, 300, side=1)])
+    files.batch([*timed(50, 400, side=0), *timed(50, 400, side=1)])  # late, but there is nothing to report
+    frame = fs.monitor_equivalence(
+        *sides(files), dependence=fs.unordered(), watermark=("ts", "0 seconds"), progress=True, groups=3
+    )
+    found = run(frame, tmp_path)
+    told = [row for row in found if row.kind != "progress"]
+    assert Counter((row.kind, row.side, (row.left or row.right).n) for row in told) == {
+        ("unmatched", "left", 0.0): 1,
+        ("unmatched", "right", 0.0): 1,
+    }
+    places = {row.side: row.left_place or row.right_place for row in told}
+    assert {side: (place.batch, place.position) for side, place in places.items()} == {"left": (0, 0), "right": (2, 0)}
+    assert {row.id for row in told} == {
+        f"/{side}/{place.batch}/{place.partition}/{place.position}" for side, place in places.items()
+    }
+    last = {}
+    for row in sorted(found, key=lambda row: row.time):
+        if row.kind == "progress":
+            last[row.id.rpartition("/")[2]] = row
+    assert sum(row.matched for row in last.values()) == 5
 
 
 def numbers(spark):
@@ -289,6 +400,49 @@ def test_frames_that_cannot_be_compared_are_refused_before_anything_starts(spark
         fs.monitor_equivalence(stream, stream, resets=only, watermark=("timestamp", "1 minute"), **by_key)
     with pytest.raises(fs.InvalidArgument, match=r"watermark=5 \(int\) is not a watermark"):
         fs.monitor_equivalence(stream, stream, watermark=5, **by_key)
+
+
+class Counting(StatefulProcessor):
+    """Passes rows on."""
+
+    def init(self, handle):
+        pass
+
+    def handleInputRows(self, key, rows, timerValues):
+        yield from rows
+
+    def close(self):
+        pass
+
+
+def with_state(stream, mode):
+    def passed_on(key, frames, state):
+        yield from frames
+
+    return stream.groupBy("value").applyInPandasWithState(passed_on, stream.schema, "n INT", mode, "NoTimeout")
+
+
+def processed(stream, mode):
+    return stream.groupBy("value").transformWithStateInPandas(Counting(), stream.schema, mode, "None")
+
+
+@pytest.mark.parametrize("made", [with_state, processed])
+def test_functions_with_state_in_update_mode_are_refused_before_anything_starts(spark, made):
+    stream = numbers(spark)
+    with pytest.raises(fs.InvalidArgument, match=r"right=... holds a function with state in update mode"):
+        fs.monitor_equivalence(stream, made(stream, "Update"), dependence=fs.same_key("value"))
+    with pytest.raises(fs.InvalidArgument, match=r"frame=... holds a function with state in update mode"):
+        fs.monitor(made(stream, "Update"), lambda now: len(now.input) < 5)
+    fs.monitor_equivalence(stream, made(stream, "Append"), dependence=fs.same_key("value"))
+
+
+def test_event_times_that_are_not_compared_are_refused_where_rows_are_left_out_by_them(spark):
+    stream = numbers(spark)
+    unlike = {"equal": fs.equality(ignore=["timestamp"]), "watermark": ("timestamp", "1 minute")}
+    with pytest.raises(fs.InvalidArgument, match="write overflow='stop'"):
+        fs.monitor_equivalence(stream, stream, dependence=fs.unordered(), unmatched_at_most=5, **unlike)
+    with pytest.raises(fs.InvalidArgument, match=r"resets=... does not go with watermark= here"):
+        fs.monitor_equivalence(stream, stream, dependence=fs.same_key("value"), resets=stream, **unlike)
 
 
 def test_what_does_not_reduce_to_keys_says_that_it_runs_in_one_task(spark):

@@ -17,7 +17,7 @@ from firesteel.values.batches import Batch
 from firesteel.values.record_texts import record_text
 from firesteel.values.records import Record
 from firesteel.values.traces import Instant
-from tests.monitoring.files import Files, run, started, written
+from tests.monitoring.files import Files, started, written
 
 KEYS, BATCHES = 500, 8
 START = datetime(2030, 1, 1, tzinfo=UTC)
@@ -30,6 +30,10 @@ def total(now):
 RULE = fs.implies(lambda now: total(now) > 3, fs.eventually(lambda now: total(now) == 0, within=2)) & fs.let(
     lambda first: fs.next_(lambda second: total(second) <= total(first) + 2)
 ) | fs.once(lambda now: total(now) == 5)
+INTERVALS = fs.pptl("(small and skip)* ; big", small=lambda now: total(now) < 4, big=lambda now: total(now) > 4)
+
+OF_BATCHES = {"formula": (RULE, KEYS), "intervals": (INTERVALS, 100)}
+"""Rules, and for how many keys they are judged."""
 
 
 def false_instants(rule, trace, *, ended):
@@ -55,17 +59,19 @@ def batches():
 def of_batches(spark, batches, tmp_path_factory):
     folder = tmp_path_factory.mktemp("rules")
     files = Files(spark, folder / "in", "k INT, n INT, ts TIMESTAMP", per_batch=2)
-    frame = fs.monitor(files.stream().repartition(3), RULE, key="k")
-    for batch in batches[: BATCHES // 2]:
-        files.batch(batch)
-    run(frame, folder)
-    for batch in batches[BATCHES // 2 :]:
-        files.batch(batch)
-    return run(frame, folder)  # from its checkpoint
+    stream = files.stream().repartition(3)
+    frames = {name: fs.monitor(stream.where(f"k < {keys}"), rule, key="k") for name, (rule, keys) in OF_BATCHES.items()}
+    for half in (batches[: BATCHES // 2], batches[BATCHES // 2 :]):  # the second one goes on from the checkpoint
+        for batch in half:
+            files.batch(batch)
+        for query in [started(frame, folder / name) for name, frame in frames.items()]:
+            query.awaitTermination()
+    return {name: written(frame, folder / name) for name, frame in frames.items()}
 
 
 @pytest.mark.slow
-def test_the_rule_is_judged_at_every_instant_of_every_key_across_a_restart(of_batches, batches):
+@pytest.mark.parametrize("name", OF_BATCHES)
+def test_the_rule_is_judged_at_every_instant_of_every_key_across_a_restart(of_batches, batches, name):
     traces = defaultdict(list)
     for batch in batches:
         by_key = defaultdict(list)
@@ -73,16 +79,19 @@ def test_the_rule_is_judged_at_every_instant_of_every_key_across_a_restart(of_ba
             by_key[row[0]].append(row)
         for key, rows in by_key.items():
             traces[key].append(instant(len(traces[key]), rows))
-    wanted = {(key, at) for key, trace in traces.items() for at in false_instants(RULE, trace, ended=False)}
-    found = [(row.k, row.instant) for row in of_batches]
+    rule, keys = OF_BATCHES[name]
+    wanted = {
+        (key, at) for key, trace in traces.items() if key < keys for at in false_instants(rule, trace, ended=False)
+    }
+    found = [(row.k, row.instant) for row in of_batches[name]]
     assert len(found) == len(set(found))
     assert set(found) == wanted
-    assert len(wanted) > KEYS
+    assert len(wanted) > keys
 
 
 @pytest.mark.slow
 def test_a_row_says_what_decided_it(of_batches):
-    for row in of_batches[:200]:
+    for row in [*of_batches["formula"][:200], *of_batches["intervals"][:200]]:
         assert row.kind == "false"
         assert row.decided >= row.instant
         assert row.reason
