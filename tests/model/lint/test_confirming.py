@@ -10,6 +10,7 @@ import firesteel as fs
 from firesteel.evidence.lint import Unclean
 from firesteel.linting import evidence_against, evidence_of_luck
 from firesteel.model.lint.flows import Untested
+from tests.model.lint.programs import wrong_watermarks
 
 
 def numbers(spark):
@@ -124,6 +125,19 @@ def test_methods_of_objects_are_found_out_by_calling_them(spark):
     (one,) = dag.lint(seconds=60)
     assert one.rule == "luck-in-function" and "gives something else when it is called again" in one.message
     assert "LOUD" in one.message and dag.lint(confirm=False) == []
+
+
+@pytest.mark.slow
+def test_a_policy_that_is_set_is_on_purpose(spark):
+    policy = "spark.sql.streaming.multipleWatermarkPolicy"
+    with fs.capture(spark) as dag:
+        wrong_watermarks(spark)
+    assert [one.rule for one in dag.lint(confirm=False)] == ["two-watermarks"]
+    spark.conf.set(policy, "max")
+    try:
+        assert dag.lint(confirm=False) == []
+    finally:
+        spark.conf.unset(policy)
 
 
 @pytest.mark.slow
