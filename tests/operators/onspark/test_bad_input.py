@@ -39,6 +39,10 @@ def raises_in_one_partition(frame: Any) -> Any:
     return frame.select(F.udf(lambda n: n // (n - 1), "int")("n").alias("n"))
 
 
+GONE = ("EOFException", "crashed", "longer than")
+"""What Spark says of a worker that died, sooner or later: it reads to the end of nothing, or starts another one."""
+
+
 @pytest.mark.slow
 def test_failures_are_answers(spark: Any) -> None:
     """Every property is answered, within the time, and Spark can be used afterwards."""
@@ -51,7 +55,8 @@ def test_failures_are_answers(spark: Any) -> None:
         said[wrong.__name__] = table["order_independent"].why
     assert "nowhere_to_be_found" in said["missing_table"]
     assert "longer than" in said["hangs"]
-    assert "crashed" in said["dies"] and "not a number" in said["wrong_schema"], said
+    assert any(each in said["dies"] for each in GONE), said["dies"]
+    assert "not a number" in said["wrong_schema"], said["wrong_schema"]
     with pytest.raises(fs.Vacuous, match="nowhere_to_be_found"):
         fs.holds(operators.transformation(missing_table, input="n INT"), "deterministic", tests=1, spark=spark)
     some = operators.transformation(raises_in_one_partition, input="n INT", engine="batch")
@@ -79,15 +84,15 @@ def test_failures_of_streams_and_sinks_are_answers(spark: Any) -> None:
         raising = operators.state_function(raising_step, key="n", input="n INT", output="n INT", state="n INT")
         sink = operators.sink(raising_sink, input="n INT", read=lambda place: place, fresh=list)
         expected = [
-            (operators.transformation(dies, input="n INT"), "one_to_one", "crashed"),
-            (operators.transformation(hangs, input="n INT"), "one_to_one", "longer than"),
-            (raising, "one_to_one", "nothing is known of 1"),
-            (sink, "replay_safe", "no room for 1 rows"),
+            (operators.transformation(dies, input="n INT"), "one_to_one", GONE),
+            (operators.transformation(hangs, input="n INT"), "one_to_one", ("longer than",)),
+            (raising, "one_to_one", ("nothing is known of 1",)),
+            (sink, "replay_safe", ("no room for",)),
         ]
         for operator, name, said in expected:
             finding = fs.analyze(operator, name, sample=[(1,)], tests=1, seconds=3, spark=spark)[name]
             assert finding.verdict is fs.Verdict.INCONCLUSIVE and not finding.outputs, operator
-            assert said in finding.why, (operator, finding.why)
+            assert any(each in finding.why for each in said), (operator, finding.why)
         assert spark.range(3).count() == 3
     finally:
         cloudpickle.unregister_pickle_by_value(sys.modules[__name__])

@@ -104,7 +104,8 @@ def test_stateless_looks_at_the_last_firing_only() -> None:
     assert question.feeds[0].batches == ((), (), (ONE[2],)), "it comes at the time at which it came after others"
     assert question.feeds[1].batches == one_by_one(ONE)
     assert question.judge([gave([], [], [1]), gave([7], [8], [1])]) is None
-    assert isinstance(question.judge([gave([], [], [1]), gave([1], [1], [2])]), Unlike)
+    found = question.judge([gave([], [], [1]), gave([1], [1], [2])])
+    assert isinstance(found, Unlike) and found.left.batches == ((ONE[2],),), "empty batches are not worth reading"
 
 
 def test_a_firing_is_one_record_of_a_long_material_too() -> None:

@@ -226,16 +226,17 @@ def stateless(about: About, material: Material) -> Iterator[Question]:
     `where` has it. `groupBy("k").count()` does not have it.
     """
     last = material[-1]
+    by_itself = about.firing(((last,),))
     for before in distinct((material[:-1], (last,))):
         earlier = one_by_one(before)
         after = about.firing((*earlier, (last,)))
         alone = about.firing((*[()] * len(earlier), (last,)))  # it comes when it came before
 
-        def judge(gave: Sequence[Gave], alone: Feed = alone, after: Feed = after) -> OnSpark | None:
+        def judge(gave: Sequence[Gave], after: Feed = after) -> OnSpark | None:
             mine, theirs = gave[0].instants[-1], gave[1].instants[-1]
             if not about.differ(mine, theirs):
                 return None
-            return Unlike(alone.fed(about.operator, mine), after.fed(about.operator, theirs))
+            return Unlike(by_itself.fed(about.operator, mine), after.fed(about.operator, theirs))
 
         yield Question((alone, after), judge)
 
