@@ -193,6 +193,8 @@ class Action:
     """The class of what it gave: `list`, `int`, NoneType; None where it failed."""
     error: str | None = None
     """The class of the exception that it raised."""
+    by_library: bool = False
+    """Did a library of Spark's own (pyspark.ml, pyspark.mllib) call it, and not the user?"""
 
 
 @dataclass(frozen=True)

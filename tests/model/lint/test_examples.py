@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import firesteel as fs
 from firesteel.cli.scripts import run_script
 from firesteel.evidence.lint import Severity
 from firesteel.linting import lint_program
@@ -88,6 +89,21 @@ def test_examples_have_no_errors(spark, tmp_path, name):
         errors, ran, found = linted(name, ARGUMENTS.get(name, []), seconds=60)
     assert ran.failure is None and not ran.was_stopped and found.levels
     assert errors == []
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_library_that_looks_at_the_first_record_is_not_the_user(spark):
+    from pyspark.mllib.evaluation import RegressionMetrics
+
+    with fs.capture(spark) as dag:
+        scores = spark.sparkContext.parallelize([(1, 0.5), (2, 1.5)], 2).reduceByKey(max).values()
+        pairs = scores.map(lambda score: (score, 1.0))
+        assert RegressionMetrics(pairs).meanSquaredError > 0
+        pairs.first()
+    looked, own = [action for action in dag.actions if action.name == "first"]
+    assert looked.by_library and not own.by_library
+    (found,) = [one for one in dag.lint(confirm=False) if one.rule == "take-without-order"]
+    assert found.where == own.call_site
 
 
 @pytest.mark.sweep

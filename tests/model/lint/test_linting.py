@@ -195,3 +195,11 @@ def test_colours_win_over_other_styles():
     for colour in (".fsd .error", ".fsd .warning"):
         for other in (".fsd .operation", ".fsd .wide", ".fsd .cached", ".fsd .action", ".fsd .failed"):
             assert names.index(colour) > names.index(other)
+
+
+def test_what_a_library_of_sparks_looks_at_is_its_own_affair():
+    counts = [operation(0, "parallelize"), operation(1, "reduceByKey", 0, function=add)]
+    made = program(counts, ("first", 1))
+    assert rules(made) == ["take-without-order"]
+    (action,) = made.actions
+    assert rules(replace(made, actions=(replace(action, by_library=True),))) == []

@@ -143,6 +143,7 @@ def program_of(
             tuple(by_action[one.id]),
             one.result,
             one.error,
+            one.by_library,
         )
         for one in recorder.actions
     )

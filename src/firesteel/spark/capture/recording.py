@@ -100,6 +100,7 @@ class Acted:
     """The id of the streaming query that it started."""
     run: str | None = None
     """The id of that query's run."""
+    by_library: bool = False
 
 
 @dataclass
@@ -124,6 +125,8 @@ class Call:
     given: dict[str, Any]
     call_site: CallSite | None
     started: float
+    by_library: bool = False
+    """Did a library of Spark's own call it?"""
     again: Reader | None = None
     """Makes the same source once more."""
     wide: bool = False
@@ -278,6 +281,7 @@ class Recorder:
                 error,
                 str(result.id) if is_query else None,
                 str(result.runId) if is_query else None,
+                call.by_library,
             )
         )
 

@@ -90,7 +90,8 @@ class Wrapping:
         inside = self._inside
         if inside.call is not None:
             return _Moving(inside.call, arguments[0]) if name == "partitionBy" and arguments else None
-        found, site = _user_frame(sys._getframe(4))
+        caller = sys._getframe(4)
+        found, site = _user_frame(caller)
         if not found:
             batch = inside.batch
             if batch is None or batch.busy:
@@ -104,6 +105,7 @@ class Wrapping:
         owner = given.pop(next(iter(given)), None)
         given = _flat(given, signature)
         call = self._recorder.called(name, one.role, one.api, owner, given, site)
+        call.by_library = _is_by_library(caller)
         if (
             one.role is Role.ROOT
             and one.api is Api.RDD
@@ -286,6 +288,17 @@ def _roots() -> tuple[str, str]:
     import pyspark
 
     return os.path.dirname(pyspark.__file__) + os.sep, os.path.dirname(py4j.__file__) + os.sep
+
+
+def _is_by_library(frame: FrameType | None) -> bool:
+    """Did one of Spark's own libraries for machine learning call this, for something that the user called there?"""
+    spark, _ = _roots()
+    libraries = (f"{spark}ml{os.sep}", f"{spark}mllib{os.sep}")
+    while frame is not None and frame.f_code.co_filename.startswith(spark):
+        if frame.f_code.co_filename.startswith(libraries):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _user_frame(frame: FrameType | None) -> tuple[bool, CallSite | None]:
