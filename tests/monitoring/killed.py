@@ -25,7 +25,7 @@ def frames(spark, folder: Path):
     return {
         "equivalence": fs.monitor_equivalence(left, right, dependence=fs.same_key("pair"), groups=3),
         "unordered": fs.monitor_equivalence(
-            left, right, dependence=fs.unordered(), watermark=("ts", "2 seconds"), groups=3
+            left, right, dependence=fs.unordered(), watermark=("ts", "1 hour"), groups=3
         ),
         "rule": fs.monitor(left, RULE, key="pair"),
     }
