@@ -444,7 +444,7 @@ def test_what_merges_accumulators_is_tested_with_these():
 
     samples = {0: [("a", "x"), ("a", "yy")], 1: [("a", 3)]}
     help = Help(sample=lambda operation: samples[operation], reducer=reducer)
-    either = f(lambda a, b: a if a > b else b, "combFunc")
+    either = f(lambda a, b: a + b if a else b, "combFunc")  # what it does is not plain
     letters = f(lambda count, word: count + len(word), "seqFunc"), either
     assert found(program(("aggregateByKey", *letters)), help) == set()
     start = f(len, "createCombiner"), f(lambda count, word: count + len(word), "mergeValue")

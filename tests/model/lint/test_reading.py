@@ -2,6 +2,7 @@
 
 import datetime as dt
 import functools
+import math
 import operator
 import random
 import time
@@ -169,7 +170,11 @@ def test_parameters_that_are_used():
         (lambda a, b: (max(a[0], b[0]), a[1]), Merge.UNKNOWN),
         (lambda a, b: a + b[0], Merge.UNKNOWN),
         (lambda a, b: a + a, Merge.UNKNOWN),
-        (lambda a, b: a if a > b else b, Merge.UNKNOWN),
+        (lambda a, b: a if a > b else b, Merge.ANY_ORDER),
+        (lambda a, b: b if a[0] >= b[0] else a, Merge.UNKNOWN),
+        (lambda a, b: a if a == b else b, Merge.UNKNOWN),
+        (lambda a, b: a if -a > -b else b, Merge.UNKNOWN),
+        (math.gcd, Merge.ANY_ORDER),
         (helper, Merge.UNKNOWN),
     ],
 )

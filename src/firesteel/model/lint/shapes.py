@@ -6,6 +6,7 @@ Only what is plain is said. Everything else is unknown, and nothing is reported 
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ class Merge(Enum):
     UNKNOWN = "unknown"
 
 
-_ANY_ORDER: tuple[Any, ...] = (max, min, operator.mul, operator.and_, operator.xor)
+_ANY_ORDER: tuple[Any, ...] = (max, min, math.gcd, math.lcm, operator.mul, operator.and_, operator.xor)
 _BY_TYPE: tuple[Any, ...] = (operator.add, operator.concat, operator.iadd, operator.or_, operator.ior)
 _IN_ORDER: tuple[Any, ...] = (operator.sub, operator.truediv, operator.floordiv, operator.mod, operator.pow)
 _ORDERLESS: tuple[Any, ...] = (sum, len, sorted, max, min, set, frozenset, any, all)
@@ -306,6 +307,8 @@ def _merge(body: ast.expr, left: str, right: str) -> Merge:
             first, then, left, right
         ):
             return Merge.ANY_ORDER
+        case ast.IfExp() if _takes_an_end(body, left, right):
+            return Merge.ANY_ORDER
         case ast.Tuple(elts=parts) | ast.List(elts=parts) if parts:
             kinds = [_merge(each, left, right) for each in parts]
             for kind in (Merge.UNKNOWN, Merge.IN_ORDER, Merge.BY_TYPE):
@@ -314,6 +317,16 @@ def _merge(body: ast.expr, left: str, right: str) -> Merge:
             return Merge.ANY_ORDER
         case _:
             return Merge.UNKNOWN
+
+
+def _takes_an_end(choice: ast.IfExp, left: str, right: str) -> bool:
+    """Is it the larger or the smaller of both: `a if a > b else b`?"""
+    match choice.test:
+        case ast.Compare(left=one, ops=[ast.Lt() | ast.Gt() | ast.LtE() | ast.GtE()], comparators=[other]):
+            given = {ast.dump(choice.body), ast.dump(choice.orelse)}
+            return _are_both(one, other, left, right) and given == {ast.dump(one), ast.dump(other)}
+        case _:
+            return False
 
 
 def order_of_values(function: Callable[..., Any], *, of_pair: bool) -> bool | None:
