@@ -50,9 +50,14 @@ def _lambda_text(code: CodeType) -> str | None:
     found = [node for node in _lambdas(text) if _start(node.body) <= first and last <= _end(node.body)]
     if not found:
         return None
-    inner = max(found, key=_start)
+    return _segment(text, max(found, key=_start))
+
+
+@lru_cache(maxsize=256)
+def _segment(text: str, node: ast.Lambda) -> str | None:
+    """The text of a lambda. Those who ask for it ask several times, and every time the whole file is cut into lines."""
     # Columns of the tree count bytes of UTF-8, as `get_source_segment` knows.
-    return ast.get_source_segment(text, inner)
+    return ast.get_source_segment(text, node)
 
 
 @lru_cache(maxsize=32)
