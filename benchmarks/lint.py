@@ -1,7 +1,7 @@
 """A lint of a plan of 2,000 nodes, and programs of 200 operations with capture and lint against capture alone.
 
 All sides of the second run in one session, one after the other, several times; the quickest round of each counts. The
-programs have functions of all kinds: those that can be read, and two reducers that have to be tested in other processes.
+programs have functions of all kinds: those that can be read, and two reducers that have to be tested elsewhere.
 One program is clean. In the other, four rules find something. The bounds are for the lint that reads (`confirm=False`).
 What confirming adds is printed: it looks at records, tests functions and runs parts of the program again, so its cost
 grows with reducers and findings, and not with operations.
