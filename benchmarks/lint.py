@@ -2,9 +2,9 @@
 
 All sides of the second run in one session, one after the other, several times; the quickest round of each counts. The
 programs have functions of all kinds: those that can be read, and two reducers that have to be tested elsewhere.
-One program is clean. In the other, four rules find something. The bounds are for the lint that reads (`confirm=False`).
-What confirming adds is printed: it looks at records, tests functions and runs parts of the program again, so its cost
-grows with reducers and findings, and not with operations.
+One program is clean. In the other, four rules find something. The bounds are for the lint of the clean program as it is
+by default, and for the lint that only reads (`confirm=False`) of both. What confirming findings adds is printed: parts of
+the program run again. The first bound is not met yet: looking at records and testing the two reducers takes too long.
 """
 
 from __future__ import annotations
@@ -61,8 +61,9 @@ def measure() -> dict[str, Bound]:
     assert nodes >= NODES and last is not None and [one.rule for one in findings] == ["take-without-order"]
     return {
         "seconds to lint a plan of 2,000 nodes": Bound(took, at_most=2),
-        "200 clean operations, linted / captured": Bound(ratios["clean, and linted without confirming"], at_most=1.2),
-        "200 lucky operations, linted / captured": Bound(ratios["lucky, and linted without confirming"], at_most=1.2),
+        "200 clean operations, linted / captured": Bound(ratios["clean, and linted"], at_most=1.2),
+        "200 clean operations, read / captured": Bound(ratios["clean, and linted without confirming"], at_most=1.2),
+        "200 lucky operations, read / captured": Bound(ratios["lucky, and linted without confirming"], at_most=1.2),
     }
 
 
