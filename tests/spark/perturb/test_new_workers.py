@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
+from pyspark.sql.types import BooleanType, IntegerType, StructField, StructType
 
 from firesteel.spark.perturb import levers
 from firesteel.spark.perturb.levers import dismissed, new_workers
@@ -63,6 +66,48 @@ def test_workers_are_new_and_their_daemon_is_not(spark: Any) -> None:
     assert are_gone({last[1], last[2]}) and name not in levers._free
 
 
+@F.udf(StructType([StructField("left", IntegerType()), StructField("made", BooleanType())]))
+def counted(_):
+    """At the top of a module, as most functions are. PySpark remembers what it handed to Spark at the first use."""
+    import sys
+
+    sys.counted = getattr(sys, "counted", 0) + 1  # type: ignore[attr-defined]
+    return sys.counted, "firesteel_daemon" in sys.orig_argv  # type: ignore[attr-defined]
+
+
+def test_a_function_that_was_used_before_gets_new_workers_too(spark: Any) -> None:
+    one = spark.range(1, numPartitions=1)
+    before = one.select(counted("id"))
+    first = before.first()[0].left
+    with new_workers(spark.sparkContext) as name:
+        assert one.select(counted("id")).first()[0] == (1, True)
+        assert before.first()[0].left, "what was handed over earlier runs as well"
+    dismissed(spark.sparkContext, [name])
+    assert before.first()[0].left == first + 1, "and has its own workers again"
+    with new_workers(spark.sparkContext) as name:
+        assert one.select(counted("id")).first()[0].left == 1
+    dismissed(spark.sparkContext, [name])
+
+
+def test_new_workers_inside_new_workers(spark: Any) -> None:
+    context = spark.sparkContext
+    one = spark.range(1, numPartitions=1)
+    with new_workers(context) as outer:
+        assert one.select(counted("id")).first()[0].left == 1
+        with new_workers(context) as inner:
+            assert inner != outer and one.select(counted("id")).first()[0].left == 1
+        assert one.select(counted("id")).first()[0].left == 2
+    dismissed(context, [inner, outer])
+
+
+def test_a_spark_that_does_not_find_the_daemon_does_without(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(levers, "DAEMON", Path("/elsewhere/firesteel_daemon.py"))
+    assert levers._own_daemon(spark.sparkContext) == {}
+    with new_workers(spark.sparkContext) as name:
+        assert spark.range(1, numPartitions=1).select(counted("id")).first()[0] == (1, False)
+    dismissed(spark.sparkContext, [name], failed=True)
+
+
 @pytest.mark.slow
 def test_a_worker_that_is_busy_ends_with_its_daemon(spark: Any) -> None:
     import threading
@@ -97,7 +142,7 @@ def test_a_worker_that_is_busy_ends_with_its_daemon(spark: Any) -> None:
 def test_workers_on_other_machines_have_the_daemon_of_pyspark(spark: Any) -> None:
     class Cluster:
         master = "spark://head:7077"
-        _jsc = spark.sparkContext._jsc
+        _jsc, _jvm = spark.sparkContext._jsc, spark.sparkContext._jvm
 
     assert levers._own_daemon(spark.sparkContext)
     assert levers._own_daemon(Cluster()) == {}  # type: ignore[arg-type]

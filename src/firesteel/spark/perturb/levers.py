@@ -6,13 +6,13 @@ import itertools
 import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from firesteel.perturb.changes import Variant
 from firesteel.spark.engines.control import changed
 from firesteel.spark.jvm import changed_conf, field_of
 from firesteel.spark.perturb.shuffles import arriving
+from firesteel.spark.session.start import DAEMON
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -23,7 +23,6 @@ _numbers = itertools.count(1)
 _free: list[str] = []
 """Names of pools that have a daemon, and no worker."""
 _DAEMON_MODULE = "spark.python.daemon.module"
-_DAEMON = Path(__file__).parent / "daemon" / "firesteel_daemon.py"
 
 
 @contextmanager
@@ -40,24 +39,44 @@ def new_workers(context: SparkContext) -> Iterator[str]:
     name = _free.pop() if _free else f"{next(_numbers)}"
     variables: dict[str, str] = context.environment  # Spark keeps one pool of workers for each set of them
     before = dict(variables)
-    paths = [str(_DAEMON.parent), *filter(None, [before.get("PYTHONPATH")])]
-    variables.update({_NEW_WORKERS: name, "PYTHONPATH": os.pathsep.join(paths)})
     try:
-        with changed_conf(context, _own_daemon(context)):
+        with changed_conf(context, _own_daemon(context)), _handed_over_again():
+            variables[_NEW_WORKERS] = name
             yield name
     finally:
-        for each in (_NEW_WORKERS, "PYTHONPATH"):
-            variables.pop(each, None)
+        variables.pop(_NEW_WORKERS, None)
         variables.update(before)
 
 
+@contextmanager
+def _handed_over_again() -> Iterator[None]:
+    """UDFs are handed to Spark anew meanwhile: one that was used before would keep the workers of that use."""
+    from pyspark.sql.udf import UserDefinedFunction
+    from pyspark.sql.udtf import UserDefinedTableFunction
+
+    before = UserDefinedFunction._judf, UserDefinedTableFunction._judtf
+    classes: Any = UserDefinedFunction, UserDefinedTableFunction
+    classes[0]._judf = property(lambda self: self._create_judf(self.func))
+    classes[1]._judtf = property(lambda self: self._create_judtf(self.func))
+    try:
+        yield
+    finally:
+        classes[0]._judf, classes[1]._judtf = before
+
+
 def _own_daemon(context: SparkContext) -> dict[str, str]:
-    """The setting for our daemon, unless the user has one, or one is set already. Workers on other machines do not have
-    its file."""
+    """The setting for our daemon, where every worker finds its file, and unless the user has set one.
+
+    The setting is for the whole of Spark. A function that was handed over earlier, with other variables, runs under it
+    too, so the file has to be found by the variables that Spark itself was started with. Workers on other machines do
+    not have it.
+    """
     java: Any = context._jsc
-    if not (context.master or "").startswith("local"):
+    jvm: Any = context._jvm
+    if not (context.master or "").startswith("local") or java.sc().conf().contains(_DAEMON_MODULE):
         return {}
-    return {} if java.sc().conf().contains(_DAEMON_MODULE) else {_DAEMON_MODULE: _DAEMON.stem}
+    paths = (jvm.java.lang.System.getenv("PYTHONPATH") or "").split(os.pathsep)
+    return {_DAEMON_MODULE: DAEMON.stem} if str(DAEMON.parent) in paths else {}
 
 
 def dismissed(context: SparkContext, names: Collection[str], *, failed: bool = False) -> None:

@@ -13,7 +13,8 @@ import sys
 import threading
 import uuid
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _lock = threading.RLock()
+DAEMON = Path(__file__).parent.parent / "perturb" / "daemon" / "firesteel_daemon.py"
+"""What may stand in for PySpark's daemon, for some time (`perturb/levers.py`): Spark's Python workers can import it."""
 
 
 def session(config: Mapping[str, str] | None = None) -> SparkSession:
@@ -314,10 +317,25 @@ def _launch(settings: Mapping[str, str]) -> None:
             # PySpark launches with a function to run between fork and exec. Python 3.12 and later warn about that in
             # a process with threads; it only sets a signal handler.
             warnings.filterwarnings("ignore", message=".*multi-threaded, use of fork", category=DeprecationWarning)
-            gateway = launch(conf, {"stderr": sink, "cwd": surroundings.start_of_spark()})
+            with _python_path_for_workers():
+                gateway = launch(conf, {"stderr": sink, "cwd": surroundings.start_of_spark()})
     finally:
         os.close(sink)
     SparkContext._ensure_initialized(gateway=gateway)
+
+
+@contextmanager
+def _python_path_for_workers() -> Iterator[None]:
+    """A JVM that is started meanwhile, and its Python workers, find our daemon. PySpark hands it these variables."""
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [before, str(DAEMON.parent)]))
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
 
 
 def _pass_on(source: int) -> None:
