@@ -55,6 +55,12 @@ def running_count(feed: Feed) -> Result:
     return Gave(tuple(instants))
 
 
+def doubled(feed: Feed) -> Result:
+    gave = running_count(feed)
+    assert isinstance(gave, Gave)
+    return Gave(tuple(tuple(Record(k=row.k, n=2 * row.n) for row in rows) for rows in gave.instants))
+
+
 def as_it_is(feed: Feed) -> Result:
     return Gave(tuple(tuple(Record(k=row[0], n=row[1]) for _, row in batch) for batch in feed.batches))
 
@@ -74,13 +80,7 @@ def test_evidence_is_simple_and_seen_again_alone() -> None:
 
 def test_evidence_that_others_had_a_part_in_is_seen_twice_alone() -> None:
     """Runs together show it too, but not as runs by themselves do."""
-
-    def larger(feed: Feed) -> Result:
-        gave = running_count(feed)
-        assert isinstance(gave, Gave)
-        return Gave(tuple(tuple(Record(k=row.k, n=2 * row.n) for row in rows) for rows in gave.instants))
-
-    runner = MadeUp(running_count, hidden=larger)
+    runner = MadeUp(running_count, hidden=doubled)
     finding = searched(runner, "stateless")
     assert finding.verdict is Verdict.FALSE and finding.confirmed == "twice, each run by itself"
     questions = list(QUESTIONS["stateless"](About(KEYED), (("input", ("", 0)),)))
@@ -184,12 +184,24 @@ class Tried:
         self.ended = True
 
 
-def test_what_python_shows_counts_when_spark_shows_it_twice() -> None:
-    runner = MadeUp(running_count, hidden=lambda feed: Failed("nothing is screened on Spark"))
+def tried_in_python(on_spark: Callable[[Feed], Result]) -> MadeUp:
+    runner = MadeUp(on_spark, hidden=lambda feed: Failed("nothing is screened on Spark"))
     runner.trying = Tried(running_count)  # type: ignore[assignment]
+    return runner
+
+
+def test_what_python_shows_counts_when_spark_gives_the_same() -> None:
+    runner = tried_in_python(running_count)
     finding = searched(runner, "stateless")
     assert finding.verdict is Verdict.FALSE and finding.tests == 1
     assert decoded(finding.replay) == (("input", ("", 0)),), "made simpler in Python"
+    assert set(runner.ran.values()) == {1} and finding.confirmed.startswith("in Python first")
+
+
+def test_what_spark_shows_otherwise_than_python_is_seen_twice_on_spark() -> None:
+    runner = tried_in_python(doubled)
+    finding = searched(runner, "stateless")
+    assert finding.verdict is Verdict.FALSE and finding.confirmed == "twice, each run by itself"
     assert set(runner.ran.values()) == {2}
 
 

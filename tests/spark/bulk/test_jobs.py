@@ -12,7 +12,7 @@ from pyspark.sql.window import Window
 
 from firesteel.perturb.changes import ReplayedBatch, Restart, RowOrder, ShuffleOrder, Variant
 from firesteel.spark.bulk.dstreams import exercise_beside
-from firesteel.spark.bulk.jobs import exercise_united, parts_of
+from firesteel.spark.bulk.jobs import exercise_united, in_parts, parts_of
 from firesteel.spark.engines.exercise import exercise
 from firesteel.spark.engines.sinks import call_sink, can_be_called, exercise_sink
 from firesteel.spark.failures import CannotCarry, SubjectFailure
@@ -20,6 +20,7 @@ from firesteel.spark.running import Running
 from firesteel.values.batches import Batch, make_batch
 from firesteel.values.cases import Case
 from firesteel.values.streams import Stream, make_stream
+from firesteel.values.traces import Trace
 
 PAIRS = [[("a", 1), ("b", 2), ("a", 3)], [("b", 5)], [("a", 1), ("a", 1)], [("c", 7), ("a", 2), ("b", 2), ("a", 9)]]
 JOB = Running(engine="batch", seconds=60)
@@ -121,6 +122,19 @@ def test_dstreams_beside_each_other(spark: Any) -> None:
     assert [len(trace) for trace in together] == [2, 1, 3], "each is as long as it is alone"
     with pytest.raises(CannotCarry, match="several outputs"):
         exercise_beside(spark, cases, both, how)
+
+
+def test_parts_are_run_until_it_is_over() -> None:
+    """The first part always is: else there would be nothing to say."""
+    cases, traces = [of_values([(number, 0)]) for number in range(5)], [Trace([]) for _ in range(5)]
+
+    def ran(over: list[bool]) -> list[bool]:
+        found = in_parts(cases, 2, lambda some: [traces[cases.index(case)] for case in some], lambda: over.pop(0))
+        return [found[number] is traces[number] for number in range(5)]
+
+    assert ran([False, False]) == [True] * 5
+    assert ran([False, True]) == [True] * 4 + [False]
+    assert ran([True]) == [True] * 2 + [False] * 3
 
 
 def test_elements_find_their_case() -> None:

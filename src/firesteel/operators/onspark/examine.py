@@ -21,7 +21,7 @@ from firesteel.operators.onspark.operator import SparkKind
 from firesteel.operators.onspark.running import Runner
 from firesteel.operators.onspark.sinks import QUESTIONS as OF_SINKS
 
-_ROUND, _LARGE_ROUND, _TIMED_ROUND, _ROUND_ALONE, _ROUND_OF_JOBS = 24, 280, 120, 3, 10
+_ROUND, _LARGE_ROUND, _TIMED_ROUND, _ROUND_ALONE, _ROUND_OF_JOBS = 24, 280, 92, 3, 10
 """How many tests are run together: few at first, as one of them may be enough."""
 _MANY_JOBS = 64
 _MOST_ALONE = {"restart_safe": 4, "state_bounded": 2}
@@ -38,6 +38,7 @@ _FAILURES = {"deterministic": 1}
 _EMPTY_ROUNDS = 3
 _TWICE = "twice, each run by itself"
 _AGAIN = "together with other tests, and again in runs by themselves that gave the same"
+_IN_PYTHON = "in Python first, and then on Spark, in runs by themselves that gave the same"
 _TELLING = 30
 
 
@@ -103,9 +104,18 @@ class _Found:
     proof: OnSpark
     pause: timedelta
     screened: tuple[Result, ...] = ()
-    """What runs on Spark together with others gave."""
+    """What it gave before it was run by itself: in Python, or on Spark together with others."""
+    in_python: bool = False
+    """Was it seen in Python first?"""
     seen: tuple[tuple[Result, ...], ...] = ()
     """What runs by themselves gave already, which showed it."""
+
+    @property
+    def confirmed(self) -> str:
+        """How it was seen twice."""
+        if len(self.seen) > 1:
+            return _TWICE
+        return _IN_PYTHON if self.in_python else _AGAIN
 
 
 @dataclass
@@ -163,7 +173,7 @@ class Examiner:
             port=found.question.port,
             key=key,
             outputs=tally.outputs,
-            confirmed=_TWICE if len(found.seen) > 1 else _AGAIN,
+            confirmed=found.confirmed,
             replay=encoded(found.material),
         )
 
@@ -191,7 +201,7 @@ class Examiner:
         return None
 
     def _tried(self, property: str, budget: Budget, tally: _Tally) -> _Found | None:
-        """What Python shows first, where the code can be run there; it counts when Spark has shown it twice."""
+        """What Python shows first, where the code can be run there; it counts when Spark has shown it too."""
         trying = self.runner.trying
         if trying is None or property in _MOST_ALONE or not trying.is_possible:
             return None
@@ -234,7 +244,7 @@ class Examiner:
         if not operator.has_time:
             return self.maker.round(number, min(_LARGE_ROUND if number else _ROUND, most))
         first = 1 if property == "partition_isolated" else 0  # a round with a late record
-        return self.maker.round(first + number, min(_TIMED_ROUND if number > 2 else _ROUND, most))
+        return self.maker.round(first + number, min(_TIMED_ROUND if number else _ROUND, most))
 
     def _asked(self, property: str, material: Material, pause: timedelta) -> list[Question]:
         questions = OF_SINKS if self.about.operator.kind is SparkKind.SINK else QUESTIONS
@@ -259,7 +269,7 @@ class Examiner:
                 proof = _judged(question, seen)
                 if proof is None:
                     continue
-                suspect = _Found(material, question, proof, pause, () if self.runner.in_python else tuple(seen))
+                suspect = _Found(material, question, proof, pause, tuple(seen), self.runner.in_python)
                 sure = suspect if tally is None else self._confirmed(property, suspect, 1)
                 if sure is not None:
                     return sure
@@ -286,7 +296,8 @@ class Examiner:
     def _confirmed(self, property: str, found: _Found, times: int) -> _Found | None:
         """What was found, if runs by themselves show it this number of times, counting those that did already.
 
-        Once is enough where they give exactly what they gave together with others: then it was not by chance.
+        Once is enough where they give exactly what was seen before, in Python or together with others: then it was
+        not by chance.
         """
         seen = list(found.seen)
         failed = 0
@@ -304,7 +315,7 @@ class Examiner:
         return found if enough else None
 
     def _settled(self, property: str, found: _Found, seen: Sequence[Sequence[Result]]) -> bool:
-        """Was it seen twice: together with others, and in runs by themselves that gave the same?"""
+        """Was it seen twice: before, and in runs by themselves that gave the same?"""
         if property == "deterministic" or not seen or not found.screened:
             return False
         gave = all(isinstance(each, Gave) for each in (*found.screened, *seen[0]))

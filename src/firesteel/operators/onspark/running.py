@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from firesteel.errors import InvalidArgument
@@ -35,7 +35,7 @@ _REFUSALS = 2
 """So many queries of many cases in a row have to fail before none is tried any more."""
 
 
-_RETRIED = 4
+_RETRIED = 2
 """So many runs have tasks that are retried: each is run by itself, and takes long."""
 
 
@@ -76,11 +76,15 @@ class Runner:
         found: dict[str, Result] = {}
         left = self.streams_at_most if self.operator.streams else self.jobs_at_most
         for group in groups.values():
+            if self.is_over and self._known:  # without a single result there would be nothing to say
+                break
             results = self._together(group)
             rest = [feed for feed, result in zip(group, results, strict=True) if isinstance(result, NotRun)]
             found |= {repr(feed): result for feed, result in zip(group, results, strict=True)}
             if group[0].retried:
-                now = rest[: min(2, _RETRIED - self._retried)]
+                known = self._known | found
+                now = [feed for feed in rest if _has_rows(known.get(repr(replace(feed, retried=False))))]
+                now = now[: _RETRIED - self._retried]
                 self._retried += len(now)
             else:
                 now = rest[: max(left, 1)]
@@ -210,9 +214,14 @@ class Runner:
             case "structured":
                 return exercise_together(self.spark, cases, subject, how, also_single=True, late=True)
             case "dstream":
-                return exercise_beside(self.spark, cases, subject, how)
+                return exercise_beside(self.spark, cases, subject, how, lambda: self.is_over)
             case _:
-                return exercise_united(self.spark, cases, subject, how)
+                return exercise_united(self.spark, cases, subject, how, lambda: self.is_over)
+
+
+def _has_rows(result: Result | None) -> bool:
+    """Did anything come out? A run without output says nothing about its tasks."""
+    return isinstance(result, Gave) and bool(result.rows)
 
 
 def _of_spark(under: Variant) -> Variant:

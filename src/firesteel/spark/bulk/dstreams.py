@@ -5,10 +5,10 @@ A batch is then one job for all cases, and there is one context to start and to 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from firesteel.spark.bulk.jobs import parts_of, with_number
+from firesteel.spark.bulk.jobs import in_parts, parts_of, with_number
 from firesteel.spark.engines import dstream
 from firesteel.spark.engines.subject import Subject, call_subject
 from firesteel.spark.failures import CannotCarry, OneCaseFails, SubjectFailure
@@ -24,12 +24,18 @@ _MOST = 40
 """So many cases share a context."""
 
 
-def exercise_beside(spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running) -> list[Trace]:
-    """Run cases together and record their traces. `OneCaseFails` if one makes it fail."""
-    found: list[Trace] = []
-    for start in range(0, len(cases), _MOST):
-        found += _beside(spark, cases[start : start + _MOST], subject, how)
-    return found
+def exercise_beside(
+    spark: SparkSession,
+    cases: Sequence[Case],
+    subject: Subject,
+    how: Running,
+    is_over: Callable[[], bool] = lambda: False,
+) -> list[Trace | None]:
+    """Run cases together and record their traces; None for those left when it is over.
+
+    `OneCaseFails` if one makes it fail.
+    """
+    return in_parts(cases, _MOST, lambda some: _beside(spark, some, subject, how), is_over)
 
 
 def _beside(spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running) -> list[Trace]:

@@ -33,12 +33,30 @@ _CASE = "__case"
 _SETTINGS = {"spark.sql.adaptive.enabled": "false", **INTERPRETED}
 
 
-def exercise_united(spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running) -> list[Trace]:
-    """Run cases of one batch each together and record their traces. `OneCaseFails` if one makes it fail."""
-    found: list[Trace] = []
-    for start in range(0, len(cases), _MOST):
-        found += _united(spark, cases[start : start + _MOST], subject, how)
-    return found
+def exercise_united(
+    spark: SparkSession,
+    cases: Sequence[Case],
+    subject: Subject,
+    how: Running,
+    is_over: Callable[[], bool] = lambda: False,
+) -> list[Trace | None]:
+    """Run cases of one batch each together and record their traces; None for those left when it is over.
+
+    `OneCaseFails` if one makes it fail.
+    """
+    return in_parts(cases, _MOST, lambda some: _united(spark, some, subject, how), is_over)
+
+
+def in_parts(
+    cases: Sequence[Case], most: int, run: Callable[[Sequence[Case]], list[Trace]], is_over: Callable[[], bool]
+) -> list[Trace | None]:
+    """The traces of cases that are run part by part, the first part in any case; None for those that were not run."""
+    found: list[Trace | None] = []
+    for start in range(0, len(cases), most):
+        if start and is_over():
+            break
+        found += run(cases[start : start + most])
+    return found + [None] * (len(cases) - len(found))
 
 
 def _united(spark: SparkSession, cases: Sequence[Case], subject: Subject, how: Running) -> list[Trace]:
