@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 SECONDS = 20.0
 """So long a lint may run functions and parts of the program again."""
+_TESTS = 100
+"""How many tests a reducer gets for each property."""
 
 
 def lint_program(
@@ -63,6 +65,7 @@ def _help(spark: SparkSession, program: Program, confirm: bool, seconds: float) 
         return quick
     return replace(
         quick,
+        coming=replays.coming,
         sample=replays.sample,
         reducer=evidence_against,
         repeats=evidence_of_luck,
@@ -82,18 +85,20 @@ def evidence_against(function: Callable[..., Any], values: list[Any]) -> str | N
     How floating-point numbers round is not evidence: that is another rule's.
     """
     from firesteel import operators
-    from firesteel.promises import analyze
+    from firesteel.operators.analysis import Wanted, analyze
+    from firesteel.report.analysis import Analysis
 
+    wanted = Wanted(
+        operators.reducer(function),
+        ("commutative", "associative"),
+        sample=values,
+        equal=equality(rel_tol=1e-9),
+        tests=_TESTS,
+        first=_TESTS,  # most reducers merge in any order: one job shows that as well as three
+        seconds=10,
+    )
     try:
-        found = analyze(
-            operators.reducer(function),
-            "commutative",
-            "associative",
-            sample=values,
-            equal=equality(rel_tol=1e-9),
-            tests=100,
-            seconds=10,
-        )
+        found = Analysis(analyze(wanted))
     except Exception as error:  # as one that does not survive the way to another process
         raise Untested(str(error).partition("\n")[0]) from error
     both = [found[name] for name in ("commutative", "associative")]

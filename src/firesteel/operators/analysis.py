@@ -14,7 +14,7 @@ from firesteel.names import place_of
 from firesteel.operators import symbolic
 from firesteel.operators.carrying import picklable, unloadable
 from firesteel.operators.constants import pool_of
-from firesteel.operators.examine import Budget, Examiner, decoded
+from firesteel.operators.examine import FIRST, Budget, Examiner, decoded
 from firesteel.operators.execute import Loaded
 from firesteel.operators.inputs import Inputs, NoInputs, known_inputs, tried_inputs
 from firesteel.operators.kinds import Family, Kind, Operator, inner_function
@@ -44,6 +44,8 @@ class Wanted:
     techniques: tuple[Technique, ...] = OURS
     seed: int = 0
     replay: str | None = None
+    first: int = FIRST
+    """How many tests are run together first. With more of them, evidence comes later, and its absence earlier."""
 
 
 def analyze(wanted: Wanted) -> Findings:
@@ -138,7 +140,7 @@ def _examined(wanted: Wanted, about: About, workers: Workers, loaded: Loaded) ->
         if (why := why_not(name, about)) is not None:
             raise InvalidArgument(f"{described('property', name)} does not apply to {about.operator!r}: {why}")
     pool = pool_of(about.operator.functions)
-    examiner = Examiner(about, workers, pool, wanted.equal, wanted.techniques, wanted.seed)
+    examiner = Examiner(about, workers, pool, wanted.equal, wanted.techniques, wanted.seed, first=wanted.first)
     until = time.monotonic() + wanted.seconds
     done: dict[str, Finding] = {}
     for number, name in enumerate(names):

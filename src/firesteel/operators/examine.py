@@ -68,6 +68,8 @@ class Examiner:
     seed: int = 0
     saved: list[Material] = field(default_factory=list)
     shrinks: bool = True
+    first: int = FIRST
+    """How many tests the first job has."""
     hopeless: str = ""
     """Why nothing can be found out: it never returned, ended its process or raised, in all tests of a property."""
     raises: bool = False
@@ -133,10 +135,10 @@ class Examiner:
     def _searched(self, property: str, budget: Budget, tally: Tally) -> _Found | None:
         rng = Random(f"{self.seed} {property}")
         tests = Maker(self.about, property, self.techniques, self.pool, rng, self.saved)
-        size, fresh, rounds = FIRST, False, 0
+        size, fresh, rounds = self.first, False, 0
         may_mask = self._state_may_mask(property)
         if self.about.operator.kind.family in (Family.COLUMNS, Family.GROUPS):
-            size = FIRST // 3
+            size = max(1, self.first // 3)
         while tally.tests < budget.tests and not budget.is_over:
             began = time.monotonic()
             materials = tests.some(max(1, min(size, budget.tests - tally.tests)))

@@ -11,9 +11,10 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from firesteel.perturb import Order
 from firesteel.spark.perturb.shuffles import arriving
@@ -25,8 +26,11 @@ from firesteel.values.records import shown
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+T = TypeVar("T")
 _MOST = 100_000
 """More records than that are not sent to a source again."""
+_SAMPLE, _ENOUGH = 20, 5
+"""How many records are looked at, and how many of one partition are enough."""
 _SHOWN = 3
 _AGAIN = frozenset(
     {"first", "take", "head", "tail", "takeSample", "takeOrdered", "top", "max", "min"}
@@ -48,21 +52,51 @@ class Replays:
         self._program = program
         self._until = time.monotonic() + seconds
         self._sources: dict[int, Any] = {}
+        self._coming: frozenset[int] = frozenset()
+        self._samples: dict[int, list[Any]] = {}
 
     @property
     def is_over(self) -> bool:
         """Has the time passed?"""
         return time.monotonic() >= self._until
 
-    def sample(self, operation: int, most: int = 20) -> list[Any]:
+    def coming(self, operations: Collection[int]) -> None:
+        """Samples of these will be asked for: one job gets them all."""
+        self._coming = frozenset(operations)
+
+    def sample(self, operation: int) -> list[Any]:
         """A few records of an operation on RDDs; none where they cannot be had."""
+        if operation in self._coming:
+            waiting, self._coming = self._coming, frozenset()
+            together: dict[int, list[Any]] = self._tried(lambda: self._heads(waiting), {})
+            self._samples |= together
+        if operation not in self._samples:
+            made = self._program.operations[operation]
+            self._samples[operation] = self._tried(lambda: list(self._data(made).take(_SAMPLE)), [])
+        return self._samples[operation]
+
+    def _tried(self, run: Callable[[], T], otherwise: T) -> T:
+        """What a run gives, if there is time for it and nothing goes wrong."""
         if self.is_over:
-            return []
+            return otherwise
         try:
             with self._limited():
-                return list(self._data(self._program.operations[operation]).take(most))
-        except Exception:  # the user's code, or Spark: nothing is known then
-            return []
+                return run()
+        except Exception:  # of the user's code or of Spark's, such as a source that is gone: nothing is known then
+            return otherwise
+
+    def _heads(self, operations: Collection[int]) -> dict[int, list[Any]]:
+        """The first records of the first partitions of some operations, where there are enough, in one job."""
+        heads, firsts, partitions = [], [], 0
+        for one in sorted(operations):
+            with suppress(LookupError):
+                made = self._data(self._program.operations[one])
+                heads.append(made.mapPartitions(_head(one)))
+                firsts.append(partitions)
+                partitions += made.getNumPartitions()
+        context = self._spark.sparkContext
+        found = dict(context.runJob(context.union(heads), lambda records: records, firsts)) if heads else {}
+        return {one: records for one, records in found.items() if len(records) >= _ENOUGH}
 
     def differ(self, operation: int, action: int | None = None) -> str:
         """What two runs gave that differ, in words; empty where nothing was seen."""
@@ -70,11 +104,7 @@ class Replays:
         acted = self._program.actions[action] if action is not None else None
         if isinstance(made.plan, Node) and made.plan.is_streaming:
             return ""
-        try:
-            with self._limited():
-                return self._differing(self._result(made, acted))
-        except Exception:  # such as a source that is gone: the finding stands without it
-            return ""
+        return self._tried(lambda: self._differing(self._result(made, acted)), "")
 
     def _differing(self, result: Callable[[], Any]) -> str:
         first = result()
@@ -135,6 +165,12 @@ class Replays:
             timer.cancel()
             for name in ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel"):
                 context.setLocalProperty(name, None)  # type: ignore[arg-type]
+
+
+def _head(operation: int) -> Callable[[Iterator[Any]], list[tuple[int, list[Any]]]]:
+    """A function of a partition: its first records, with the number of their operation."""
+    most = _SAMPLE  # Python workers need not have this module
+    return lambda records: [(operation, list(islice(records, most)))]
 
 
 def _given(value: Any, parents: dict[int, Any]) -> Any:

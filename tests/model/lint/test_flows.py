@@ -358,6 +358,24 @@ def test_reducers_of_the_same_value():
     assert found(program(first), help) == {"reducer-not-commutative"}
 
 
+def test_all_samples_are_announced_before_the_first_is_taken():
+    calls = []
+
+    def sample(operation):
+        calls.append(operation)
+        return [("a", 1)]
+
+    help = Help(coming=lambda operations: calls.append(set(operations)), sample=sample)
+    unknown = f(lambda a, b: (a * b) % 7, "func")
+    read = f(max, "func")
+    plain = f(lambda a, b: a - b, "func")
+    found(program(("reduceByKey", unknown), ("reduceByKey", read), ("reduceByKey", unknown)), help)
+    assert calls == [{0, 2}, 0, 2], "what is plain from reading is not sampled"
+    calls.clear()
+    found(program(("reduceByKey", read), ("reduceByKey", plain)), help)
+    assert calls == []
+
+
 @pytest.mark.parametrize("values, rules", [([{1}, {2}], set()), ([1, 2], set()), ([{"a": 1}], {"tested"})])
 def test_unions_of_dictionaries_are_tested(values, rules):
     asked = []

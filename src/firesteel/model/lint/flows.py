@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, TypeAlias
@@ -128,6 +128,8 @@ class Help:
     """The function of Python's behind an expression of a plan."""
     is_written: Callable[[Any], bool] = lambda expression: False
     """Did the user write this cast? Spark adds others."""
+    coming: Callable[[Collection[int]], None] = lambda operations: None
+    """Operations whose records will be asked for: they can be had together."""
     sample: Callable[[int], list[Any]] = lambda operation: []
     """A few records of an operation."""
     reducer: Callable[[Callable[..., Any], list[Any]], str | None] = lambda function, values: None

@@ -79,6 +79,7 @@ class Records:
         self.untested: dict[str, None] = {}
         """What is not known of reducers, in words, each once."""
         self._left_to_call = _MOST_CALLED
+        self._announced = False
 
     def flow(self, operation: Operation, parents: Sequence[Flow]) -> Flow:
         """What flows out of an operation, given what flows out of those that it reads from."""
@@ -136,7 +137,7 @@ class Records:
         if place is None or not operation.functions or not hides_names(operation.functions[0].object):
             return flow
         function = operation.functions[0]
-        records = self._help.sample(operation.parents[0]) if self._left_to_call else []
+        records = self._looked_at(operation.parents[0]) if self._left_to_call else []
         if not records:
             return flow
         self._left_to_call -= 1
@@ -287,25 +288,30 @@ class Records:
         """Why the functions of a reduction may give something else in another order."""
         id_ = one.id if isinstance(one, Operation) else source
         found = _counted_again(one, id_)
-        values = _paired_with(self._program.operations[source].functions) if source is not None else None
-        for function in _mergers(one):
-            kind = merge_of(function.object)
-            if values is not None and takes_one(function.object):
-                continue  # all values are the same one
+        for function, kind in self._doubtful(one, source):
             if kind is Merge.IN_ORDER:
                 text = f"{one.name} merges with `{function.name}`, whose result hangs on the order of its arguments"
                 found.append(Reason("reducer-not-commutative", text, id_))
-            elif kind is not Merge.ANY_ORDER and source is not None:
+            elif source is not None:
                 found += self._tested(one, function, source, id_)
         return tuple(found)
 
+    def _doubtful(self, one: Operation | Action, source: int | None) -> Iterator[tuple[Function, Merge]]:
+        """The functions of a reduction that are not plainly the same in any order."""
+        functions = self._program.operations[source].functions if source is not None else ()
+        paired = _paired_with(functions)
+        for function in _mergers(one):
+            kind = merge_of(function.object)
+            if kind is Merge.ANY_ORDER or (paired is not None and takes_one(function.object)):
+                continue  # in the latter case, all values are the same one
+            if kind is Merge.BY_TYPE and _is_keyed(one) and makes_numbers(functions):
+                continue
+            yield function, kind
+
     def _tested(self, one: Operation | Action, function: Function, source: int, id_: int | None) -> list[Reason]:
         """What is found out by testing the function with values of the program's own."""
-        keyed = one.name in REDUCING or one.name == "reduceByKeyLocally"
         by_type = merge_of(function.object) is Merge.BY_TYPE
-        if keyed and by_type and makes_numbers(self._program.operations[source].functions):
-            return []
-        values = self._merged_by(one, source, keyed)
+        values = self._merged_by(one, source)
         if values and by_type and all(map(_sums_in_any_order, values)):
             return []
         if values and by_type and all(isinstance(value, float) for value in values):
@@ -324,13 +330,29 @@ class Records:
         text = f"{one.name} merges with `{function.name}`, whose result hangs on the order of its arguments: {evidence}"
         return [Reason("reducer-not-commutative", text, id_)]
 
-    def _merged_by(self, one: Operation | Action, source: int, keyed: bool) -> list[Any]:
-        """Values of the kind that a reducer merges. With an accumulator these are not what the operation reads."""
-        if one.name in ("aggregate", "treeAggregate"):
+    def _merged_by(self, one: Operation | Action, source: int) -> list[Any]:
+        """Values of the kind that a reducer merges."""
+        at = _holds_values(one, source)
+        if at is None:
             return [one.arguments["zeroValue"]] if "zeroValue" in one.arguments else []
-        of_its_own = isinstance(one, Operation) and one.name in ("aggregateByKey", "combineByKey")
-        records = self._help.sample(one.id if of_its_own else source)
-        return [_second(record) if keyed else record for record in records]
+        return [_second(record) if _is_keyed(one) else record for record in self._looked_at(at)]
+
+    def _looked_at(self, operation: int) -> list[Any]:
+        """A few records of an operation. Before the first are fetched, all that will be needed are announced."""
+        if not self._announced:
+            self._announced = True
+            self._help.coming(frozenset(self._to_be_sampled()))
+        return self._help.sample(operation)
+
+    def _to_be_sampled(self) -> Iterator[int]:
+        """The operations whose records say what reducers merge."""
+        every: list[Operation | Action] = [*self._program.operations, *self._program.actions]
+        for one in every:
+            sources = one.parents if isinstance(one, Operation) else one.operations
+            for source in sources[:1]:
+                at = _holds_values(one, source)
+                if at is not None and any(kind is not Merge.IN_ORDER for _, kind in self._doubtful(one, source)):
+                    yield at
 
     def _grouped(self, operation: Operation, flow: Flow) -> Flow:
         text = f"{operation.name} gives the values of a key in the order in which they arrive"
@@ -397,6 +419,22 @@ def _counted_again(one: Operation | Action, id_: int | None) -> list[Reason]:
 
 def _second(record: Any) -> Any:
     return record[1] if isinstance(record, tuple | list) and len(record) == 2 else record
+
+
+def _is_keyed(one: Operation | Action) -> bool:
+    """Does a reduction merge the values of each key?"""
+    return one.name in REDUCING or one.name == "reduceByKeyLocally"
+
+
+def _holds_values(one: Operation | Action, source: int) -> int | None:
+    """The operation whose records hold what a reduction merges; None where its start value does.
+
+    With an accumulator, that is not what it reads.
+    """
+    if one.name in ("aggregate", "treeAggregate"):
+        return None
+    of_its_own = isinstance(one, Operation) and one.name in ("aggregateByKey", "combineByKey")
+    return one.id if of_its_own else source
 
 
 def _mergers(one: Operation | Action) -> list[Function]:
