@@ -6,8 +6,28 @@ no lock.
 """
 
 import contextlib
+import gc
 import os
+import sys
 import warnings
+
+
+def prefer_installed() -> None:
+    """Import PySpark from where it is installed, not from the archive inside it that Spark puts on the path.
+
+    Both are the same, but what is installed is compiled. Each process would compile all that it takes from the archive.
+
+    >>> prefer_installed()
+    >>> any(place.endswith("pyspark.zip") for place in sys.path)
+    False
+    """
+    places = {os.path.realpath(place) for place in sys.path}
+    for archive in [place for place in sys.path if os.path.basename(place) == "pyspark.zip"]:
+        package = os.path.realpath(os.path.join(archive, "..", "..", ".."))  # .../pyspark/python/lib/pyspark.zip
+        is_installed = os.path.basename(package) == "pyspark" and os.path.isfile(os.path.join(package, "__init__.py"))
+        if is_installed and os.path.dirname(package) in places:
+            sys.path.remove(archive)
+            sys.path_importer_cache.pop(archive, None)
 
 
 def preload() -> None:
@@ -24,8 +44,10 @@ def preload() -> None:
 
 
 if __name__ == "__main__":
+    prefer_installed()
     from pyspark.daemon import manager
 
     preload()
+    gc.freeze()  # a worker collects garbage after every task: it need not go through all modules each time
     warnings.filterwarnings("ignore", message=".*multi-threaded, use of fork", category=DeprecationWarning)
     manager()
