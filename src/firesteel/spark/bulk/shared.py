@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 # With so many groups Spark sorts them, and then combines the records of a group in another order. All cases together
 # may have so many where each has fewer alone.
 _SORTED_FROM = "spark.sql.objectHashAggregate.sortBased.fallbackThreshold"
+_ARROW = "spark.sql.execution.arrow.maxRecordsPerBatch"
 # Groups of cases that are run even if only one case is in each.
 _FEW = 3
 
@@ -73,9 +75,9 @@ class SharedQueries:
         self._late = 0
 
     @property
-    def most_in_a_batch(self) -> int | None:
-        """How many records of all cases may come at once: so few that no Arrow batch is full, where that shows."""
-        most = int(str(self._spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch")))
+    def fits_arrow(self) -> int | None:
+        """How many records of a case may come at once so that no Arrow batch is full, where that shows."""
+        most = int(str(self._spark.conf.get(_ARROW)))
         return most - 1 if self._cut_by_arrow and most > 1 else None
 
     @property
@@ -206,8 +208,26 @@ class SharedQueries:
             mode = self._how.mode_of(name)
             frame = carrying(frames[name], sources, mode).frame
             queries.append(Query(self._spark, name, frame, list(sources.values()), mode, together, kept=False))
-            stack.enter_context(queries[-1].running(stack))
+            # Only now: what is carried through the plan cuts the records of a case as Arrow cuts them alone.
+            with changed(self._spark, self._arrow_for(cases)):
+                stack.enter_context(queries[-1].running(stack))
         return queries
+
+    def _arrow_for(self, cases: Sequence[Case]) -> dict[str, str]:
+        """Where a full Arrow batch shows, and each of several cases fits into one, all of them have to."""
+        if len(cases) < 2 or self.fits_arrow is None:
+            return {}
+        return {_ARROW: str(max(self.fits_arrow, *batch_sizes(cases).values()) + 1)}
+
+
+def batch_sizes(cases: Iterable[Case]) -> Counter[int]:
+    """How many records of some cases come in each batch."""
+    sizes = Counter[int]()
+    for case in cases:
+        for stream in case.inputs.values():
+            for index, batch in enumerate(stream):
+                sizes[index] += len(batch)
+    return sizes
 
 
 def _in_one_batch(case: Case, part: int, parts: int) -> Case:

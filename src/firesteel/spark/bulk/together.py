@@ -6,11 +6,10 @@ subject's plan; what comes out is told apart by it. A bulk run only screens: the
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from firesteel.spark.bulk.shared import SharedQueries
+from firesteel.spark.bulk.shared import SharedQueries, batch_sizes
 from firesteel.spark.engines.subject import Subject, taken_by
 from firesteel.spark.failures import CannotCarry
 from firesteel.spark.running import Running
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 
 MOST_RECORDS = 1_500_000
 """The most input records that one bulk run takes: they are all on the driver."""
+MOST_IN_ARROW = 200_000
+"""The most where they have to fit into one Arrow batch: it is in memory as a whole."""
 
 
 class Together(list["Trace | None"]):
@@ -57,7 +58,7 @@ def exercise_together(
     traces = Together([None] * len(cases))
     traces.doubtful = shared.doubtful
     for group in shared.groups(also_single):
-        for chunk in _chunks(cases, group, shared.most_in_a_batch):
+        for chunk in _chunks(cases, group, shared.fits_arrow):
             for number, trace in zip(chunk, shared.run([cases[number] for number in chunk]), strict=True):
                 traces[number] = trace if how.over is None else how.over.cut(trace, cases[number])
     if not any(trace is not None for trace in traces):
@@ -73,28 +74,19 @@ def _refuse_different(subject: Subject, cases: Sequence[Case]) -> None:
         raise CannotCarry(f"it depends on {', '.join(names)}, drawn for every case")
 
 
-def _chunks(cases: Sequence[Case], group: Sequence[int], most_in_a_batch: int | None) -> Iterator[list[int]]:
-    """Numbers of cases that are few enough for one run, and whose batches are small enough together."""
+def _chunks(cases: Sequence[Case], group: Sequence[int], fits_arrow: int | None) -> Iterator[list[int]]:
+    """Numbers of cases that are few enough for one run; one that fills an Arrow batch where that shows is alone."""
     chunk: list[int] = []
-    total, batches = 0, Counter[int]()
+    total = 0
     for number in group:
-        sizes = _sizes(cases[number])
-        too_many = total + sizes.total() > MOST_RECORDS
-        too_large = most_in_a_batch is not None and max((batches + sizes).values(), default=0) > most_in_a_batch
-        if chunk and (too_many or too_large):
+        sizes = batch_sizes([cases[number]])
+        if fits_arrow is not None and max(sizes.values(), default=0) > fits_arrow:
+            yield [number]
+            continue
+        if chunk and total + sizes.total() > (MOST_RECORDS if fits_arrow is None else MOST_IN_ARROW):
             yield chunk
-            chunk, total, batches = [], 0, Counter()
+            chunk, total = [], 0
         chunk.append(number)
         total += sizes.total()
-        batches += sizes
     if chunk:
         yield chunk
-
-
-def _sizes(case: Case) -> Counter[int]:
-    """How many records of a case come in each batch."""
-    sizes = Counter[int]()
-    for stream in case.inputs.values():
-        for index, batch in enumerate(stream):
-            sizes[index] += len(batch)
-    return sizes
