@@ -4,8 +4,7 @@ All sides of the second run in one session, one after the other, several times; 
 programs have functions of all kinds: those that can be read, and two reducers that have to be tested elsewhere.
 One program is clean. In the other, four rules find something. The bounds are for the lint of the clean program as it
 is by default, and for the lint that only reads (`confirm=False`) of both. What confirming findings adds is printed:
-parts of the program run again. The first bound is not met yet: looking at records and testing the two reducers takes
-too long.
+parts of the program run again.
 """
 
 from __future__ import annotations
