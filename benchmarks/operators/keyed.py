@@ -292,8 +292,7 @@ SUITE.add(
     "a count that leaks through a class attribute",
     operators.processor(Leaking, key="k", input=KEYED, output=OUT),
     "the attribute counts the records of all keys that a Python worker has seen, those of a retried task twice",
-    no="deterministic stateless commutative partition_isolated",
-    yes="one_to_one",
+    no="deterministic",
     surprise="Spark makes a processor for each partition, so it looks as if each had its own count",
     like="custom state",
 )

@@ -225,7 +225,7 @@ def observed(spark, program):
         result = program()
     after = java.newRddId(), java.newShuffleId()
     sites = Counter(
-        (stage["Stage Name"], re.sub(r"#\d+", "#", rdd["Name"].rpartition("/")[2]), _site(rdd["Callsite"]))
+        (_site(stage["Stage Name"]), re.sub(r"#\d+", "#", rdd["Name"].rpartition("/")[2]), _site(rdd["Callsite"]))
         for event in events
         if event["Event"] == "SparkListenerJobStart"
         for stage in event["Stage Infos"]

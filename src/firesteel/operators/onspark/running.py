@@ -35,7 +35,7 @@ _REFUSALS = 2
 """So many queries of many cases in a row have to fail before none is tried any more."""
 
 
-_RETRIED = 2
+_RETRIED = 3
 """So many runs have tasks that are retried: each is run by itself, and takes long."""
 
 
