@@ -12,6 +12,8 @@ from firesteel.spark.session.stderr import last_words
 from firesteel.values.traces import Instant, Trace
 
 _TRACEBACK = "Traceback (most recent call last)"
+_END_OF_STREAM = "java.io.EOFException"
+"""What the JVM reads from a Python worker that is gone. The exception around it says more."""
 
 
 class SubjectFailure(Exception):
@@ -68,7 +70,9 @@ def root_cause(error: BaseException) -> str:
     java = _java_exception(error)
     texts = []
     while java is not None:
-        texts.append(java.getMessage() or java.toString())
+        said = java.getMessage()
+        if said or java.getClass().getName() != _END_OF_STREAM:
+            texts.append(said or java.toString())
         java = java.getCause()
     texts.append(str(error) or type(error).__name__)
     for text in texts:

@@ -39,8 +39,8 @@ def raises_in_one_partition(frame: Any) -> Any:
     return frame.select(F.udf(lambda n: n // (n - 1), "int")("n").alias("n"))
 
 
-GONE = ("EOFException", "crashed", "longer than")
-"""What Spark says of a worker that died, sooner or later: it reads to the end of nothing, or starts another one."""
+GONE = ("crashed", "longer than")
+"""What is said of a worker that died, sooner or later: Spark notices it, or starts another one."""
 
 
 @pytest.mark.slow
@@ -96,3 +96,25 @@ def test_failures_of_streams_and_sinks_are_answers(spark: Any) -> None:
         assert spark.range(3).count() == 3
     finally:
         cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+
+
+def without_its_key(frame: Any) -> Any:
+    return frame.groupBy("k").agg(F.count("n").alias("n")).select("n")
+
+
+def with_its_key(frame: Any) -> Any:
+    return frame.groupBy("k").agg(F.count("n").alias("n"))
+
+
+@pytest.mark.slow
+def test_an_output_without_the_key_does_not_pass_as_isolated(spark: Any) -> None:
+    """Nobody can say whose its rows are, so a claim about keys would be true of anything."""
+    options: dict[str, Any] = {"sample": [("a", 1), ("b", 2)], "tests": 6, "seconds": 20, "spark": spark}
+    wrong, right = (
+        operators.transformation(each, input="k STRING, n INT", key="k", engine="batch")
+        for each in (without_its_key, with_its_key)
+    )
+    with pytest.raises(fs.Vacuous, match="lacks the column k"):
+        fs.holds(wrong, "partition_isolated", **options)
+    kept = fs.analyze(right, "partition_isolated", **options)["partition_isolated"]
+    assert kept.verdict is fs.Verdict.INCONCLUSIVE and not kept.why and kept.outputs

@@ -64,9 +64,11 @@ class _Tally:
     always: bool = False
     hung: int = 0
     """How many tests had nothing but runs that did not come to an end in time."""
+    untold: str = ""
+    """What the output of some tests does not say, without which they show nothing."""
 
-    def add(self, results: Sequence[Sequence[Result]]) -> bool:
-        """Count one test; did it have any output?"""
+    def add(self, results: Sequence[Sequence[Result]], untold: str = "") -> bool:
+        """Count one test; did it have any output? Where that left something untold, it is not counted as output."""
         complete = [every for every in results if not any(isinstance(each, NotRun) for each in every)]
         if not complete:  # no question was answered
             return False
@@ -78,7 +80,8 @@ class _Tally:
         self.always = self.always or any(each.always for each in failures)
         self.hung += all(isinstance(each, Failed) and each.hangs for each in ran)
         output = any(isinstance(each, Gave) and (has_output(each.rows) or any(each.state)) for each in ran)
-        self.outputs += output
+        self.outputs += output and not untold
+        self.untold = self.untold or untold
         return output
 
     @property
@@ -88,6 +91,8 @@ class _Tally:
             return ""
         if self.failed:
             return f"it failed in every test ({self.example})" if self.failed == self.tests else self.example
+        if self.untold:
+            return self.untold
         return "no test had any output" if self.tests else "nothing that can be fed says anything about it"
 
     @property
@@ -196,7 +201,7 @@ class Examiner:
             rounds += 1
             if tally.failed >= 3 * _ROUND_ALONE and not tally.outputs:
                 return None  # more of the same would take the time of the other properties
-            if rounds >= _EMPTY_ROUNDS and tally.tests == before == 0:
+            if (rounds >= _EMPTY_ROUNDS and tally.tests == before == 0) or (tally.untold and not tally.outputs):
                 return None
         return None
 
@@ -261,7 +266,7 @@ class Examiner:
         for material, pause, every in zip(materials, waits, asked, strict=True):
             answers = [[results[repr(feed)] for feed in question.feeds] for question in every]
             if tally is not None:
-                had_output = tally.add(answers)
+                had_output = tally.add(answers, self._untold(property, answers))
                 self.maker.see(material, had_output)
                 if had_output and len(self._telling) < _TELLING:
                     self._telling.append(material)
@@ -275,6 +280,16 @@ class Examiner:
                     return sure
                 self._doubt()
         return None
+
+    def _untold(self, property: str, answers: Sequence[Sequence[Result]]) -> str:
+        """What the output does not say, though the property is about it."""
+        if property != "partition_isolated":
+            return ""
+        rows = (row for every in answers for each in every if isinstance(each, Gave) for row in each.rows)
+        if all(self.about.key_of(row) is not None for row in rows):
+            return ""
+        key = ", ".join(self.about.operator.key)
+        return f"the output does not say which key a row belongs to: it lacks the column {key}"
 
     def _doubt(self) -> None:
         self._doubts += 1
